@@ -9,13 +9,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 
 from protocols.cldyb.summary import MethodSummary, Side, Summary
 from protocols.report import cldyb_joint as joint
-from protocols.report import cldyb_table as table
+from protocols.report import cldyb_tables as tables
 from protocols.report import cldyb_words as words
 from protocols.report.charts import Line, bounds, line_chart, strip
 from protocols.report.column import SIZES
@@ -23,9 +21,9 @@ from protocols.report.gallery import drawn, gallery, the_one_task
 from protocols.report.legend import keys
 from protocols.report.page import identity, plain, write_page
 from protocols.report.provenance import sentences
-from protocols.report.tables import Cells, columns_of
-from protocols.report.tables import grid as cells
-from protocols.report.text import cell, line, percent
+from protocols.report.table import Table
+from protocols.report.tables import columns_of, grid
+from protocols.report.text import line, percent
 from protocols.running.protocol import Exported
 from protocols.running.provenance import Provenance
 from seqsearch.pools.base import Pool
@@ -44,7 +42,7 @@ MASKED = {f"line dot {css}{more}": f"{css}{more}" for css in ("found", "random")
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``."""
     data, summary = exported.results, exported.summary
-    one = table.one_task(summary)
+    one = tables.one_task(summary)
     pictures = [the_one_task(data, pools)] if one else [gallery(data, pools), drawn(data, pools)]
     how = _one_task(summary.provenance) if one else _how(data.config, summary.provenance)
     sections = [
@@ -86,21 +84,12 @@ def render(summary: Summary) -> RenderableType:
     notes = [line(f"- {note}") for note in words.notes(summary)]
     if summary.unfinished:
         return Group(line(words.headline(summary), "bold"), *notes)
-    headings, rows = table.table(summary)
-    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
-    for i, heading in enumerate(headings):
-        title = "\n".join(heading).replace("random", "rand.")
-        foldable = i in (0, len(headings) - 2)  # method and interval give way in a narrow terminal
-        grid.add_column(title, justify="right" if i else "left", no_wrap=not foldable, overflow="fold")
-    for i, row in enumerate(rows):
-        if i == len(summary.methods):
-            grid.add_section()
-        grid.add_row(*(line(cell) for cell in row))
+    found, jointly = tables.methods(summary), _jointly(summary)
     below: list[RenderableType] = []
-    if (jointly := _jointly(summary)).rows:
-        below = [line(""), cells(jointly), line(jointly.lead, "dim")]
-    head, caption = line(words.headline(summary), "bold"), line(table.caption(summary), "dim")
-    return Group(head, grid, caption, *below, *notes, columns_of("cldyb"))
+    if jointly.rows:
+        below = [line(""), grid(jointly.cells), line(jointly.lead, "dim")]
+    head = line(words.headline(summary), "bold")
+    return Group(head, line(""), grid(found.cells), line(found.lead, "dim"), *below, *notes, columns_of("cldyb"))
 
 
 # ------------------------------------------------------------------------------------------------ figures
@@ -109,7 +98,7 @@ def render(summary: Summary) -> RenderableType:
 def _head(summary: Summary) -> str:
     drop = summary.overall.drop
     cards = ""
-    if drop is not None and not table.one_task(summary):
+    if drop is not None and not tables.one_task(summary):
         size, bounds = words.change_in_parts(drop)
         figures = (
             ("found", f"{percent(drop.found)} %", "final accuracy, found sequences"),
@@ -126,7 +115,7 @@ def _head(summary: Summary) -> str:
 
 def _placed(summary: Summary) -> str:
     """The found sequences as dots among the random ones, which the verdict rests on."""
-    if summary.placed is None or table.one_task(summary):
+    if summary.placed is None or tables.one_task(summary):
         return ""
     p = summary.placed
     dots = strip([*p.random, *p.found], p.found, bounds([*p.random, *p.found]))
@@ -140,27 +129,15 @@ def _placed(summary: Summary) -> str:
 
 
 def _table(summary: Summary) -> str:
-    headings, rows = table.table(summary)
-    head = "".join(f"<th>{escape(upper)}<small>{escape(lower)}</small></th>" for upper, lower in headings)
-    body = ""
-    for i, row in enumerate(rows):
-        css = ' class="mean"' if i == len(summary.methods) else ""
-        body += f"<tr{css}>" + "".join(f"<td>{cell(c)}</td>" for c in row) + "</tr>"
+    found = tables.methods(summary)
+    figures = "" if tables.one_task(summary) else f" {FIGURES}"
     notes = "".join(f"<li>{escape(note)}</li>" for note in words.notes(summary))
-    title, figures = "Found against random sequences", f" {FIGURES}"
-    if table.one_task(summary):
-        title, figures = "The one task", ""
-    return (
-        f'<h2>{title}</h2>\n<p class="lead">{escape(table.caption(summary))}{figures} {SIZES}</p>\n'
-        '<div class="scroll"><table>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>\n"
-        f'<ul class="notes">{notes}</ul>'
-    )
+    return f'{dataclasses.replace(found, lead=f"{found.lead}{figures} {SIZES}").html()}\n<ul class="notes">{notes}</ul>'
 
 
-def _jointly(summary: Summary) -> Cells:
+def _jointly(summary: Summary) -> Table:
     """Joint training beside training in sequence; no rows of one task."""
-    return joint.table([] if table.one_task(summary) else joint.rows_of(summary))
+    return joint.table([] if tables.one_task(summary) else joint.rows_of(summary))
 
 
 def _joint(summary: Summary) -> str:
@@ -169,7 +146,7 @@ def _joint(summary: Summary) -> str:
 
 
 def _curves(summary: Summary) -> str:
-    if table.one_task(summary):
+    if tables.one_task(summary):
         return ""
     charts = _charts(summary, lambda side, css: [Line(css, css, side.acc_by_step, side.low, side.high)])
     named = keys(CURVES, [charts])
@@ -178,7 +155,7 @@ def _curves(summary: Summary) -> str:
 
 
 def _masked(summary: Summary) -> str:
-    if table.one_task(summary):  # alone as among all there are
+    if tables.one_task(summary):  # alone as among all there are
         return ""
 
     def lines(side: Side, css: str) -> list[Line]:
@@ -221,8 +198,7 @@ def _trace(trace: Sequence[Row]) -> str:
     values = [r["value"] for r in trace if r["value"] is not None]
     axis = (min(values), max(values)) if values else (0.0, 1.0)
     body = "".join(_trace_row(search, step, rows, axis) for (search, step), rows in steps.items())
-    headings = ("Search", "Task", "Candidates", "J of each", "J from", "to", "chosen", "Simulations", "Failed")
-    head = "".join(f"<th>{heading}</th>" for heading in headings)
+    head = "".join(f"<th>{column.heading}</th>" for column in tables.STEPS.columns)
     named = keys({"candidate": "candidate task, judged by training", "chosen": "chosen"}, [body])
     return (
         f'<h2>Candidates judged</h2>\n<p class="legend">{named} Each dot at its J. J is comparable within a row only.</p>\n'

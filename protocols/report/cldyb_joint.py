@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from protocols.cldyb.compared import Placed
 from protocols.cldyb.joint import Gap
 from protocols.cldyb.summary import Summary
-from protocols.report.tables import Cells
+from protocols.report.table import DOWN, OURS, PERCENT, POINTS, UP, Column, Layout, Table
+from protocols.report.table import table as filled
 from protocols.report.text import enumerated, percent
 from seqsearch.core.text import as_clause
 from seqsearch.distribution.drop import Drop
@@ -16,6 +17,27 @@ from seqsearch.distribution.gap import GapDifference
 from seqsearch.distribution.interval import Interval, shows
 
 Rows = Sequence[tuple[str, GapDifference | None]]
+OWN = f"{OURS}, docs/cldyb.md"
+JOINTLY = Column(
+    "joint_...", "Joint, ...",
+    "Acc of joint training: the method learns all classes of a sequence at once, with the same seeds", PERCENT, UP, OWN,
+    "mean over tasks of its accuracy, as Acc",
+)  # fmt: skip
+GAP = Column("gap_...", "Gap, ...", "gap to joint training", POINTS, DOWN, OWN, "Acc of joint training - Acc")
+JOINT = Layout(
+    "joint",
+    "Joint training",
+    (
+        Column("method", "Method"),
+        *(c.named(side) for c in (JOINTLY, GAP) for side in ("found", "random")),
+        Column(
+            "gap_difference", "Gap larger by [95 %]", "how much larger the gap is on found than on random sequences", POINTS,
+            "higher: harder to learn continually", f"{OURS}, docs/distribution.md", "gap found - gap random",
+            "the same as the relative drop",
+        ),
+    ),
+)  # fmt: skip
+"""Also of ``seqsearch score``."""
 
 
 def statement(gap: Gap | None, methods: Sequence[str], drop: Drop | None, placed: Placed | None) -> str:
@@ -74,22 +96,19 @@ def rows_of(summary: Summary) -> Rows:
     return rows if summary.gap is None or len(rows) == 1 else [*rows, ("mean", summary.gap.of)]
 
 
-def table(rows: Rows) -> Cells:
+def table(rows: Rows) -> Table:
     """Joint training beside training in sequence; a dash where a method was not trained jointly. No rows if none was."""
-    headings = ("Method", "Joint, found", "Joint, random", "Gap, found", "Gap, random", "Gap larger by [95 %]")
     lead = (
         "Joint: accuracy of the same method that learns all classes of a sequence at once, in percent. Gap: joint minus final "
         "accuracy, in pp."
     )
     if rows and rows[-1][0] == "mean":
         lead += " The last row is the mean over the methods that were trained jointly."
-    made = []
-    for method, g in rows:
-        figures = (g.joint_found, g.joint_random, g.found, g.random) if g else (math.nan,) * 4
-        larger = f"{percent(g.difference.value)}{_bounds(g.difference)}" if g else "-"
-        made.append((method, *map(percent, figures), larger))
-    there = any(g for _, g in rows)
-    return Cells("Joint training", lead, headings, tuple(made if there else ()))
+    made = [
+        (method, *((g.joint_found, g.joint_random, g.found, g.random, g.difference) if g else [None] * 5))
+        for method, g in rows
+    ]
+    return filled(JOINT, lead, made if any(g for _, g in rows) else ())
 
 
 def notes(rows: Rows, drop: Drop | None, placed: Placed | None) -> list[str]:

@@ -12,8 +12,8 @@ from protocols.report.chance_words import at_chance
 from protocols.report.cldyb_baseline import THAN, as_placebo, by_searching, source
 from protocols.report.cldyb_confusion import confusion
 from protocols.report.cldyb_searches import about_searches, how_found
-from protocols.report.cldyb_table import best, one_task
-from protocols.report.cldyb_table import marks as stars_of
+from protocols.report.cldyb_tables import best, one_task
+from protocols.report.cldyb_tables import marks as stars_of
 from protocols.report.lacking import without_interval
 from protocols.report.provenance import caveats
 from protocols.report.text import cost, count, enumerated, percent, these

@@ -26,6 +26,7 @@ LETTERS = (
     "O is one of L class sequences. `...` stands for what a run says, as a method or a pool."
 )
 LAID_OUT = {
+    "cldyb": "protocols.report.cldyb_tables",
     "duel": "protocols.report.duel_tables",
     "mcil": "protocols.report.mcil_tables",
     "online": "protocols.report.online_tables",
@@ -63,7 +64,8 @@ def _section(module: Any) -> Section:
 
 def _column(c: Laid, table: str = "", told_in: str = "") -> Column:
     scale = Scale(c.scale.unit, c.scale.bounds)
-    return Column((c.heading,), c.about, c.formula, scale, c.direction, c.source, c.over, table, told_in)
+    heading, below = (c.title, ()) if c.heading.endswith("-") else (c.heading, (c.below,) if c.below else ())
+    return Column((heading,), c.about, c.formula, scale, c.direction, c.source, c.over, table, told_in, below)
 
 
 def every() -> list[tuple[str, Column]]:
@@ -83,7 +85,7 @@ def matching(name: str) -> list[tuple[str, Column]]:
     called = [(s, c) for s, c in known if s == wanted or wanted in _names(c)]
     begun = [(s, c) for s, c in known if any(_plain(h).startswith(wanted) for h in c.headings)]
     bare = _plain(_bare(name))
-    filled = [(s, c) for s, c in known if bare in _names(c) or any(_filled(h, bare) for h in c.headings)]
+    filled = [(s, c) for s, c in known if bare in _names(c) or any(_filled(h, bare) for h in _whole(c))]
     return called or begun or filled
 
 
@@ -117,8 +119,12 @@ def _plain(text: str) -> str:
 
 def _names(c: Column) -> set[str]:
     """What a column may be called."""
-    whole = {*c.headings, *(f"{h} {lower}" for h in c.headings for lower in c.below)}
-    return {_plain(n) for text in whole for n in (text, _bare(text))}
+    return {_plain(n) for text in _whole(c) for n in (text, _bare(text))}
+
+
+def _whole(c: Column) -> set[str]:
+    """Its headings, with and without their second lines."""
+    return {*c.headings, *(f"{h} {lower}" for h in c.headings for lower in c.below)}
 
 
 def _filled(heading: str, wanted: str) -> bool:

@@ -12,7 +12,7 @@ from protocols.evaluate.score.summary import MethodScore, ScoreSummary
 from protocols.report import cldyb_joint as joint
 from protocols.report.by_method import covering, marks, may_be_best, stars
 from protocols.report.chance_words import at_chance
-from protocols.report.cldyb_table import interval
+from protocols.report.cldyb_tables import interval
 from protocols.report.cldyb_words import change, covered, verdict
 from protocols.report.lacking import without_interval
 from protocols.report.tables import Cells
@@ -126,7 +126,7 @@ def _figure(x: float) -> str:
 
 def tables(s: ScoreSummary) -> list[Cells]:
     """All that have rows."""
-    found = [methods(s), joint.table(joint_rows(s)), *([transfer(s)] if s.transfer else []), tasks(s)]
+    found = [methods(s), joint.table(joint_rows(s)).cells, *([transfer(s)] if s.transfer else []), tasks(s)]
     return [t for t in found if t.rows]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from protocols.report.tables import Cells
-from protocols.report.text import megabytes, p_text, percent, points
+from protocols.report.text import Bold, megabytes, p_text, percent, points
 from seqsearch.core.text import shown
 from seqsearch.distribution.interval import Interval
 
@@ -31,7 +31,18 @@ UP, DOWN, NEITHER = "higher is better", "lower is better", "neither is better"
 """Directions: which way a figure is better for a method."""
 NONE = "-"
 """What a table shows where there is no value."""
-Value = str | float | Interval | None
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A value with a mark behind it, or in bold: that of a method that may be the best."""
+
+    value: float | Interval | None
+    mark: str = ""
+    bold: bool = False
+
+
+Value = str | float | Interval | Marked | None
 
 
 def seconds(value: float) -> str:
@@ -80,6 +91,7 @@ class Column:
         source: title and equation, table or section of a paper; where it is ours, the page of the docs.
         formula: how it is computed, in the letters of docs/metrics.md; empty where ``about`` says it, as of counts and times.
         over: what its interval is over; empty where it has none.
+        below: a second line of the heading.
     """
 
     key: str
@@ -90,10 +102,19 @@ class Column:
     source: str = ""
     formula: str = ""
     over: str = ""
+    below: str = ""
 
     def named(self, name: str, key: str = "") -> Column:
         """With ``name`` in the place of ``...`` in the heading, and ``key`` (by default the name) in the key."""
-        return replace(self, heading=self.heading.replace("...", name), key=self.key.replace("...", key or name))
+        heading, below = (text.replace("...", name) for text in (self.heading, self.below))
+        return replace(self, heading=heading, below=below, key=self.key.replace("...", key or name))
+
+    @property
+    def title(self) -> str:
+        """The heading in one line: ``Acc found``; a word that goes on in the second line is one."""
+        if self.heading.endswith("-"):
+            return self.heading[:-1] + self.below
+        return f"{self.heading} {self.below}".strip()
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -102,16 +123,22 @@ class Column:
 
     def text(self, value: Value) -> str:
         """As it is shown: ``81.2 [79.0, 83.1]`` with an interval."""
+        if isinstance(value, Marked):
+            number, space, bounds = self.text(value.value).partition(" [")
+            text = f"{number}{value.mark}{space}{bounds}"
+            return Bold(text) if value.bold else text
         if isinstance(value, Interval):
-            bounds = [value.low, value.high]
+            bounds = ", ".join(map(self.scale.text, (value.low, value.high)))
             there = self.text(value.value)
-            return there if math.isnan(value.low) else f"{there} [{', '.join(map(self.scale.text, bounds))}]"
+            return there if math.isnan(value.low) else f"{there} [{bounds}]"
         if isinstance(value, str):
             return value
         return NONE if value is None or not math.isfinite(value) else self.scale.text(value)
 
     def plain(self, value: Value) -> tuple[str | float | None, ...]:
         """A value for each of `keys`; what is no finite number is None."""
+        if isinstance(value, Marked):
+            value = value.value
         found: list[str | float | None] = (
             [value.value, value.low, value.high] if isinstance(value, Interval) else [value]
         )
@@ -164,13 +191,17 @@ class Mentioned(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a run: values in the order of ``columns``, figures as fractions, bytes / 10^6 and seconds."""
+    """A table of a run: values in the order of ``columns``, figures as fractions, bytes / 10^6 and seconds.
+
+    ``total``: the last row sums up the others.
+    """
 
     name: str
     title: str
     lead: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Value, ...], ...]
+    total: bool = False
 
     @property
     def texts(self) -> list[tuple[str, ...]]:
@@ -180,7 +211,8 @@ class Table:
     @property
     def cells(self) -> Cells:
         """For a terminal and for a page."""
-        return Cells(self.title, self.lead, tuple(c.heading for c in self.columns), tuple(self.texts))
+        headings = tuple(f"{c.heading}\n{c.below}" if c.below else c.heading for c in self.columns)
+        return Cells(self.title, self.lead, headings, tuple(self.texts), self.total)
 
     def html(self) -> str:
         """With its title as heading."""
@@ -214,13 +246,13 @@ class Table:
     def markdown(self) -> str:
         """A pipe table."""
         return "\n".join(
-            _pipes([tuple(c.heading for c in self.columns), *self.texts], [c.scale is NAME for c in self.columns])
+            _pipes([tuple(c.title for c in self.columns), *self.texts], [c.scale is NAME for c in self.columns])
         )
 
     def latex(self) -> str:
         """A ``tabular`` for the package booktabs, names left, figures right."""
         ways = "".join("l" if c.scale is NAME else "r" for c in self.columns)
-        head, *rows = (" & ".join(map(tex, row)) for row in [tuple(c.heading for c in self.columns), *self.texts])
+        head, *rows = (" & ".join(map(tex, row)) for row in [tuple(c.title for c in self.columns), *self.texts])
         lines = [rf"\begin{{tabular}}{{{ways}}}", r"\toprule", rf"{head} \\", r"\midrule"]
         lines += [*(rf"{row} \\" for row in rows), r"\bottomrule", r"\end{tabular}", ""]
         return "\n".join(lines)

@@ -12,27 +12,40 @@ from html import escape
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
+from rich.text import Text
 
 from protocols.report.text import cell, line
 
 
 @dataclass(frozen=True)
 class Cells:
-    """A table: a title, what it shows, headings, rows of cells."""
+    """A table: a title, what it shows, headings (of one or two lines), rows of cells; ``total``: the last sums up the others."""
 
     title: str
     lead: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    total: bool = False
 
     def html(self) -> str:
         """With its title as heading."""
-        head = "".join(f"<th>{escape(h)}</th>" for h in self.headings)
-        body = "".join("<tr>" + "".join(f"<td>{cell(c)}</td>" for c in row) + "</tr>" for row in self.rows)
+        head = "".join(f"<th>{_heading(h)}</th>" for h in self.headings)
+        ways = [""] * len(self.rows)
+        if self.total:
+            ways[-1] = ' class="mean"'
+        body = "".join(
+            f"<tr{way}>" + "".join(f"<td>{cell(c)}</td>" for c in row) + "</tr>"
+            for way, row in zip(ways, self.rows, strict=True)
+        )
         return (
             f'<h2>{escape(self.title)}</h2>\n<p class="lead">{escape(self.lead)}</p>\n<div class="scroll"><table>'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
         )
+
+
+def _heading(text: str) -> str:
+    upper, _, below = text.partition("\n")
+    return f"{escape(upper)}<small>{escape(below)}</small>" if below else escape(upper)
 
 
 WHOLE = 24
@@ -63,7 +76,7 @@ class Grid:
         columns = list(zip(*(map(line, row) for row in rows), strict=True)) or [()] * len(named)
         cell = [max((c.cell_len for c in column), default=0) for column in columns]
         least = [max(min(n, WHOLE), *(len(w) for w in ["", *h.split()])) for n, h in zip(cell, named, strict=True)]
-        if sum(max(n, len(h)) + GAP for n, h in zip(cell, named, strict=True)) - GAP <= width:
+        if sum(max(n, *map(len, h.split("\n"))) + GAP for n, h in zip(cell, named, strict=True)) - GAP <= width:
             return [({}, list(range(len(named))))]
         first = list(range(self._telling()))
         made: list[list[int]] = [[]]
@@ -82,9 +95,11 @@ class Grid:
     def _table(self, least: dict[int, int], columns: Sequence[int]) -> Table:
         table = Table(box=None, pad_edge=False, header_style="")
         for i in columns:
-            heading = line(self.cells.headings[i])
+            heading = Text("\n").join(map(line, self.cells.headings[i].split("\n")))
             table.add_column(heading, justify="right" if i else "left", overflow="fold", width=least.get(i))
-        for row in self.cells.rows:
+        for number, row in enumerate(self.cells.rows, 1):
+            if self.cells.total and number == len(self.cells.rows):
+                table.add_row()
             table.add_row(*(line(row[i]) for i in columns))
         return table
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from protocols.report.column import CLDYB, NEITHER, OURS, PERCENT, POINTS, SHARE, UP, Column, Section
-from protocols.report.columns.cldyb import JOINT
+from protocols.report import cldyb_joint
+from protocols.report.column import CLDYB, NEITHER, OURS, PERCENT, POINTS, SHARE, UP, Column, Scale, Section
 
 ACC = "1/T sum over i <= T of a_Ti, mean over sequences and the training seeds of each"
 OWN = f"{OURS}, docs/score.md"
 DROPS = "found and random sequences, training seeds and test images, as the notes say"
 HARDER = "lower is better; higher: harder sequences"
 TRANSFER, TASKS = "Transfer between methods", "Tasks"
+
+JOINT = tuple(
+    Column((c.title,), c.about, c.formula, Scale(c.scale.unit, c.scale.bounds), c.direction, c.source, c.over)
+    for c in cldyb_joint.JOINT.columns[1:]
+)
 
 SECTION = Section(
     rows=("Method", "Searched with", "Sequence", "task"),

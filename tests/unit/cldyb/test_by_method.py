@@ -14,7 +14,7 @@ from rich.console import Console
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
 from protocols.report import cldyb, score_words
 from protocols.report.by_method import EACH, marks, stars
-from protocols.report.cldyb_table import table
+from protocols.report.cldyb_tables import methods
 from protocols.report.cldyb_words import notes
 from protocols.report.text import Bold, cell
 from seqsearch.distribution.drop import drop
@@ -47,7 +47,7 @@ def final(acc: float) -> Any:
 
 
 def drops(path: Path) -> list[str]:
-    return [row[-3].split(" ")[0] for row in table(summary_of(path))[1]]
+    return [row[-3].split(" ")[0] for row in methods(summary_of(path)).texts]
 
 
 def test_rows_are_marked_by_the_adjusted_p(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_methods_that_may_be_the_best_are_bold(tmp_path: Path) -> None:
     )
     assert s.best == ("er", "slca")
     assert cldyb.to_json(s)["best"] == ["er", "slca"]
-    _, rows = table(s)
+    rows = methods(s).texts
     assert [isinstance(row[1], Bold) for row in rows] == [True, False, True, False]
     note = "Bold: of the methods compared on found sequences, the best is er or slca (95 %, for"
     assert any(said.startswith(note) for said in notes(s))
@@ -101,7 +101,7 @@ def test_where_no_method_is_worse_or_each_has_sequences_of_its_own_none_is_bold(
     for name, apart in (("shared", False), ("apart", True)):
         s = summary_of(of_seeds(tmp_path / name, equal, apart))
         assert s.best == (() if apart else METHODS)
-        assert not any(isinstance(cell, Bold) for row in table(s)[1] for cell in row)
+        assert not any(isinstance(cell, Bold) for row in methods(s).texts for cell in row)
         assert not any("Bold" in note for note in notes(s))
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from protocols.cldyb.costs import UnitCosts, estimate
 from protocols.cldyb.screened import screened_of
-from protocols.report import cldyb_table
+from protocols.report import cldyb_tables
 from protocols.report import cldyb_words as words
 from protocols.report.cldyb import to_json
 from protocols.running.folder import RunFolder
@@ -229,9 +229,9 @@ def test_held_out_figures_are_of_the_sequences_found_without_a_method(one_out: P
     assert summary.held_out.difference.value == pytest.approx(by_hand)
     assert summary.mean.searched.acc == pytest.approx(np.mean([m.searched.acc for m in summary.methods]))
     assert not summary.separate
-    headings, rows = cldyb_table.table(summary)
-    assert headings[1:3] == [("Acc", "held out"), ("Acc", "searched")]
-    assert {len(r) for r in rows} == {len(headings)}
+    shown = cldyb_tables.methods(summary)
+    assert [c.title for c in shown.columns[1:3]] == ["Acc held out", "Acc searched"]
+    assert {len(r) for r in shown.rows} == {len(shown.columns)}
     notes = " ".join(words.notes(summary))
     assert (
         "conditional on these methods, the first task, the split and these 3 found sequences" in notes

@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from protocols.report.metric_table import LAID_OUT
+
 ROOT = Path(__file__).parents[3]
 TOPS = ("protocols", "actors", "seqsearch")
 FILLED = "..."
@@ -117,13 +119,9 @@ def all_headings() -> list[Heading]:
 
 @cache
 def sources() -> list[Source]:
-    """All files that may make one, but for that whose tables have their columns with them (`protocols.report.table`)."""
-    paths = (
-        p
-        for top in TOPS
-        for p in sorted((ROOT / top).rglob("*.py"))
-        if p.name != "table.py" or p.parent.name != "report"
-    )
+    """All files that may make one, but for those whose tables have their columns with them (`protocols.report.table`)."""
+    there = (p for top in TOPS for p in sorted((ROOT / top).rglob("*.py")))
+    paths = (p for p in there if p.parent.name != "report" or p.stem.partition("_")[0] not in {"table", *LAID_OUT})
     return [Source(p) for p in paths if any(sign in p.read_text() for sign in SIGNS)]
 
 

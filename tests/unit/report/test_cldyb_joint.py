@@ -87,8 +87,8 @@ def test_without_joint_training_a_dash_and_nothing_claimed():
     assert joint.statement(None, ["er"], drop(FOUND, RANDOM), placed()) == ""
     assert joint.table([("er", None)]).rows == ()
     table = joint.table([("er", None), ("slca", CONTINUALLY), ("mean", CONTINUALLY)])
-    assert table.rows[0] == ("er", "-", "-", "-", "-", "-")
-    assert table.rows[1][:3] == ("slca", "80.0", "89.8")
+    assert table.texts[0] == ("er", "-", "-", "-", "-", "-")
+    assert table.texts[1][:3] == ("slca", "80.0", "89.8")
     some = [("er", None), ("slca", SAME)]
     without = "Not trained jointly: er. --joint trains all methods jointly."
     assert joint.notes(some, drop(FOUND, RANDOM), placed()) == [without]

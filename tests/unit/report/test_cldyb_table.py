@@ -16,7 +16,7 @@ from rich.console import Console
 from protocols.cldyb.summary import MethodSummary, Side
 from protocols.report.cldyb import _head, render
 from protocols.report.cldyb_confusion import confusion
-from protocols.report.cldyb_table import CAPTION, ONE_TASK, SIZES, caption, interval, one_task, table
+from protocols.report.cldyb_tables import CAPTION, ONE_TASK, interval, methods, one_task
 from protocols.report.cldyb_words import change, change_in_parts
 from seqsearch.distribution.drop import Drop, drop
 from tests.studies import finished_run, summary_of
@@ -40,9 +40,9 @@ def test_the_column_of_drops_says_that_a_negative_one_is_a_rise() -> None:
         (of(0.6, 0.8), "of Acc [95 %]", "25.0 ["),
         (of(0.8, 0.80001), "of Acc [95 %]", "0.0"),
     ):
-        headings, [row] = table(summary(method))
-        assert headings[-3] == ("Relative drop", heading)
-        assert row[-3].startswith(cell)
+        table = methods(summary(method))
+        assert table.columns[-3].title == f"Relative drop {heading}"
+        assert table.texts[0][-3].startswith(cell)
 
 
 @pytest.mark.parametrize(
@@ -114,13 +114,15 @@ def test_one_task_is_one_accuracy() -> None:
     same = drop(np.full((1, 3), 0.6), np.full((5, 3), 0.6))
     lone = MethodSummary("er", side(0.6, 0.6, 1), side(0.6, 0.6, 1), same, 1.5, size_mb=4.0)
     s = summary(methods=(lone,))
-    assert table(s) == ([("Method", ""), ("Acc", ""), *SIZES], [("er", "60.0", "1.50", "4.00")])
-    assert caption(s) == ONE_TASK
+    alone = methods(s)
+    assert [c.title for c in alone.columns] == ["Method", "Acc", "Stored MB", "Size MB"]
+    assert alone.texts == [("er", "60.0", "1.50", "4.00")]
+    assert alone.lead == ONE_TASK
     for more in (replace(lone, drop=of(0.5, 0.6)), replace(lone, found=side(0.6, 0.6), random=side(0.6, 0.6))):
         other = summary(methods=(more,))
         assert not one_task(other)
-        assert len(table(other)[0]) > 6
-        assert caption(other) == CAPTION
+        assert len(methods(other).columns) > 6
+        assert methods(other).lead == CAPTION
 
 
 def test_a_run_of_one_task_compares_nothing(tmp_path: Path) -> None:

@@ -1,0 +1,191 @@
+"""The tables of a CLDyB summary."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from protocols.cldyb.summary import MethodSummary, Summary
+from protocols.report.by_method import stars
+from protocols.report.cldyb_joint import JOINT
+from protocols.report.table import (
+    CLDYB,
+    COUNT,
+    DOWN,
+    NEITHER,
+    OURS,
+    PERCENT,
+    POINTS,
+    UP,
+    Column,
+    Layout,
+    Marked,
+    Mentioned,
+    Scale,
+    Table,
+    Value,
+    size,
+    stored,
+    table,
+)
+from protocols.report.text import percent
+from seqsearch.distribution.drop import Drop
+from seqsearch.distribution.interval import shows
+
+CAPTION = "Percent. Re-scored sequences, test images, means over sequences and training seeds."
+ONE_TASK = "Percent. The one task, which is the same in all sequences, test images, means over training seeds."
+METHOD = Column("method", "Method")
+ACC = Column(
+    "acc_...", "Acc", "average accuracy: all tasks, after the last; bold (found): this method may be the best (95 %)", PERCENT,
+    UP, f"{CLDYB}, section 5.1 (no equation)", "1/T sum over i <= T of a_Ti", below="...",
+)  # fmt: skip
+WORST = Column(
+    "worst_found", "worst", "lowest Acc of a found sequence, mean over its training seeds", PERCENT, UP, OURS,
+    "min over found sequences of Acc", below="found",
+)  # fmt: skip
+AR = Column(
+    "ar_...", "AR", "average retention: what earlier tasks kept since they were learned; 0 for T = 1", POINTS, UP,
+    f"{CLDYB}, section 5.1, footnote 1: Eq. 2 with its sign turned", "1/(T-1) sum over i < T of (a_Ti - a_ii) = -AFM",
+    below="...",
+)  # fmt: skip
+ALA = Column(
+    "ala_...", "ALA", "average learning accuracy: each task right after it was learned", PERCENT, UP, f"{CLDYB}, Eq. 1",
+    "1/T sum over i <= T of a_ii", below="...",
+)  # fmt: skip
+ROBUSTNESS = Column(
+    "robustness", "Robust-", "lowest Acc on the sequences found for any one of the methods (--separate)", PERCENT, UP,
+    f"{OURS}; section 5.2 of {CLDYB} takes the mean over the method's own sequences, which is Acc (own found)",
+    "min over methods m of the mean Acc on the sequences found for m", below="ness",
+)  # fmt: skip
+SHARE = Scale("%", "at most 100", percent)
+OF_DROPS = f"{OURS}, docs/distribution.md"
+DROP = Column(
+    "relative_drop", "Relative drop", "how much lower Acc is on found than on random sequences; below 0: a rise; *: harder "
+    "(easier) for this method by itself, adjusted p at most 0.05", SHARE, "lower is better; higher: harder sequences", OF_DROPS,
+    "(Acc random - Acc found) / Acc random",
+    "found and random sequences, training seeds and test images, as the caption says", below="of Acc [95 %]",
+)  # fmt: skip
+SEARCHED_DROP = Column(
+    "drop_searched", "Drop", "the relative drop on the sequences that were searched with the method, not those held out", SHARE,
+    "lower is better; higher: harder sequences", OF_DROPS, "(Acc random - Acc searched) / Acc random", below="searched",
+)  # fmt: skip
+SIZES = (replace(stored("stored_mb", "Stored"), below="MB"), replace(size("size_mb", "Size"), below="MB"))
+FOUND = Layout(
+    "methods",
+    "Found against random sequences",
+    (METHOD, ROBUSTNESS, ACC, WORST, AR, ALA, SEARCHED_DROP, DROP, *SIZES),
+)
+REWARD = Scale("accuracy", "any", "{:.3f}".format)
+J = Column(
+    "j", "J of each", "values J of the candidates of a step, a dot each", REWARD, "higher: harder tasks",
+    f"{CLDYB}, Eq. 7; rewards: Eq. 3",
+    "mean over simulations of the rewards of the candidate and of the tasks looked ahead to",
+)  # fmt: skip
+STEPS = Layout(
+    "steps",
+    "Candidates judged",
+    (
+        Column("search", "Search"),
+        Column("task", "Task"),
+        Column("candidates", "Candidates", "candidates of the step that were judged by training", COUNT, NEITHER, OURS),
+        J,
+        replace(J, key="lowest", heading="J from", about="the least of them"),
+        replace(J, key="highest", heading="to", about="the greatest of them"),
+        replace(J, key="chosen", heading="chosen", about="that of the candidate taken"),
+        Column(
+            "simulations",
+            "Simulations",
+            "simulations of all candidates of the step",
+            COUNT,
+            NEITHER,
+            f"{CLDYB}, section 3.3",
+        ),
+        Column("failed", "Failed", "candidates that could not be judged", COUNT, NEITHER, OURS),
+    ),
+)
+LAYOUTS = (FOUND, JOINT, STEPS)
+MENTIONED = (
+    Mentioned("rewards", Column(
+        "afm", "AFM", "average forgetting measure: what earlier tasks lost since they were learned; 0 for T = 1", POINTS, DOWN,
+        f"{CLDYB}, Eq. 2", "1/(T-1) sum over i < T of (a_ii - a_Ti)")),
+    Mentioned("trace.parquet", Column(
+        "reward", "reward", "how hard a step was (--reward paper)", REWARD, "higher: harder tasks", f"{CLDYB}, Eq. 3",
+        "AFM - ALA")),
+)  # fmt: skip
+"""Figures that stand in no table."""
+
+
+def one_task(summary: Summary) -> bool:
+    """Whether there is nothing but one task, which all sequences share, and nothing differs: nothing is to be compared."""
+    sides = [s for m in summary.methods for s in (m.found, m.random) if s is not None]
+    drops = [m.drop for m in (summary.overall, *summary.methods) if m.drop]
+    return bool(sides) and all(len(s.acc_by_step) == 1 for s in sides) and all(d.nothing_differs for d in drops)
+
+
+def methods(summary: Summary) -> Table:
+    """A row a method; with several methods the last row is their mean. Of `one_task` there is one accuracy.
+
+    The column of the worst found sequence is there when some method has several.
+    """
+    if one_task(summary):
+        sides = [(m, m.found or m.random) for m in summary.methods]
+        lone = [(m.method, s.acc if s else None, m.footprint_mb, m.size_mb) for m, s in sides]
+        return table(FOUND, ONE_TASK, lone, (METHOD, replace(ACC, key="acc", below=""), *SIZES), "The one task")
+    columns = _columns(summary)
+    shown = (*summary.methods, *([summary.mean] if summary.mean else []))
+    marked = [*marks(summary), ""][: len(shown)]
+    rows = [
+        [_value(m, c.key, mark, m.method in best(summary)) for c in columns]
+        for m, mark in zip(shown, marked, strict=True)
+    ]
+    return replace(table(FOUND, CAPTION, rows, columns), total=summary.mean is not None)
+
+
+def _columns(summary: Summary) -> list[Column]:
+    searched = any(m.searched for m in summary.methods)
+    found = [ACC.named(side, side.replace(" ", "_")) for side in (["held out", "searched"] if searched else ["found"])]
+    if summary.separate:
+        found = [ROBUSTNESS, ACC.named("own found", "own_found")]
+    if any(m.found is not None and m.found.sequences > 1 for m in summary.methods):
+        found.append(WORST)
+    sides = [c.named(side) for c in (AR, ALA) for side in ("found", "random")]
+    shown = (*summary.methods, *([summary.mean] if summary.mean else []))
+    drops = [d for m in shown for d in (m.drop, m.searched.drop if m.searched else None) if d]
+    rises = any(d.relative.value < 0 and shows(d.relative.value) for d in drops)
+    drop = replace(DROP, below="- is a rise [95 %]") if rises else DROP
+    return [METHOD, *found, ACC.named("random"), *sides, *([SEARCHED_DROP] if searched else []), drop, *SIZES]
+
+
+def _value(m: MethodSummary, key: str, mark: str, best: bool) -> Value:
+    """Of a column of `FOUND`."""
+    if key in ("acc_found", "acc_own_found", "acc_held_out"):
+        return Marked(m.found.acc if m.found else None, bold=best)
+    figure, _, side = key.partition("_")
+    if key == "worst_found" or side in ("found", "random"):
+        return getattr(getattr(m, side), figure, None)
+    if key == "relative_drop":
+        return Marked(m.drop.relative, mark) if m.drop else None
+    if key == "drop_searched":
+        return m.searched.drop.relative.value if m.searched and m.searched.drop else None
+    values: dict[str, Value] = {
+        "method": m.method,
+        "robustness": m.robustness,
+        "acc_searched": m.searched.acc if m.searched else None,
+        "stored_mb": m.footprint_mb,
+        "size_mb": m.size_mb,
+    }
+    return values[key]
+
+
+def best(summary: Summary) -> tuple[str, ...]:
+    """The methods whose accuracy on found sequences is bold; none if any method may be the best."""
+    return summary.best if len(summary.best) < len(summary.methods) else ()
+
+
+def marks(summary: Summary) -> list[str]:
+    """Of each method: a star where found sequences are harder (easier) for it by itself."""
+    return stars([(m.drop, m.adjusted_p) for m in summary.methods])
+
+
+def interval(drop: Drop, mark: str = "") -> str:
+    """Relative drop with its mark and its interval in percent: ``29.6* [25.0, 33.1]``."""
+    return DROP.text(Marked(drop.relative, mark))
