@@ -1,0 +1,315 @@
+"""Figures by matplotlib: a function takes data, and an axes if it is to draw there, and returns the figure.
+
+A page shows their SVG in its own colours, light or dark: colours here are those of `page`, by name. Nothing of pyplot is used,
+and nothing of the user's settings of matplotlib.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from seqsearch.core.text import shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = {
+    "found": "#b8430c",
+    "random": "#2a5fb4",
+    "easy": "#1f7a45",
+    "given": "#7b4aa8",
+    "paper": "#8a6d00",
+    "text": "#1d1d1b",
+    "soft": "#66645e",
+    "rule": "#dedcd6",
+    "page": "#ffffff",
+}
+"""Of a light page."""
+SERIES = ("found", "random", "easy", "given", "paper")
+"""Colours of lines that share a figure, in their order; no more share one."""
+WIDTH, HEIGHT = 340, 220
+"""Of a figure on a page, in units of its SVG: pixels where it is not scaled."""
+STYLE: dict[str, Any] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": COLOURS["rule"],
+    "axes.facecolor": "none",
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.labelcolor": COLOURS["soft"],
+    "axes.spines.left": False,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.unicode_minus": False,
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 72,
+    "figure.facecolor": "none",
+    "font.size": 11,
+    "grid.color": COLOURS["rule"],
+    "lines.linewidth": 2.2,
+    "lines.markersize": 5,
+    "savefig.facecolor": "none",
+    "svg.fonttype": "none",
+    "svg.hashsalt": "seqsearch",
+    "text.color": COLOURS["soft"],
+    "text.parse_math": False,
+    "xtick.color": COLOURS["soft"],
+    "xtick.major.size": 0,
+    "ytick.color": COLOURS["soft"],
+    "ytick.major.size": 0,
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """A block in which matplotlib has its own defaults and `STYLE`, whatever the user has set."""
+    import matplotlib
+
+    own = {k: v for k, v in matplotlib.rcParamsDefault.items() if not k.startswith("backend")}
+    with matplotlib.rc_context({**own, **STYLE}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # the reader's browser has it
+        warnings.filterwarnings("ignore", category=matplotlib.MatplotlibDeprecationWarning)
+        yield
+
+
+def axes_of(ax: Axes | None, width: float = WIDTH, height: float = HEIGHT) -> Axes:
+    """``ax``, or that of a new figure of this size."""
+    if ax is not None:
+        return ax
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width / 72, height / 72)).subplots()
+
+
+# ------------------------------------------------------------------------------------------------ lines
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line from left to right.
+
+    Attributes:
+        name: what it stands for.
+        colour: a key of `COLOURS`.
+        x, y: its points ``[T]``.
+        low, high: a band around it ``[T]``; empty without one.
+        dashed: as lines of masked accuracies are.
+    """
+
+    name: str
+    colour: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    dashed: bool = False
+
+
+def curves(
+    lines: Sequence[Line],
+    x_name: str,
+    *,
+    ends: bool = True,
+    y: tuple[float, float] | None = None,
+    ax: Axes | None = None,
+) -> Figure:
+    """Fractions over what is counted (tasks, experiences), in percent.
+
+    Args:
+        ends: whether the last value of each line stands at its end.
+        y: limits of the axis; those of the values by default.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    with styled():
+        ax = axes_of(ax)
+        for line in lines:
+            colour = COLOURS[line.colour]
+            if line.low:
+                ax.fill_between(line.x, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
+            way = (
+                {"linestyle": (0, (3, 2)), "markerfacecolor": COLOURS["page"], "linewidth": 1.6} if line.dashed else {}
+            )
+            ax.plot(line.x, line.y, color=colour, marker="o", label=shown(line.name), **way)
+        if y is not None:
+            ax.set_ylim(*y)
+        ax.set_xlabel(shown(x_name))
+        ax.xaxis.set_major_locator(MaxNLocator(6, integer=True, min_n_ticks=1))
+        in_percent(ax.yaxis)
+        if ends:
+            _ends(ax, lines)
+        return _figure(ax)
+
+
+def _ends(ax: Axes, lines: Sequence[Line]) -> None:
+    """The last value of each line beside it."""
+    for line, at in zip(lines, apart([line.y[-1] for line in lines], ax), strict=True):
+        ax.annotate(
+            f"{100 * line.y[-1]:.1f}", (line.x[-1], at), (7, 0), textcoords="offset points", va="center",
+            color=COLOURS[line.colour], weight="bold", annotation_clip=False,
+        )  # fmt: skip
+
+
+def apart(positions: Sequence[float], ax: Axes) -> list[float]:
+    """Where labels at these heights stand so that none covers another, in their order."""
+    low, high = ax.get_ylim()
+    gap = (high - low) * 12 / (HEIGHT - 50)
+    order = sorted(range(len(positions)), key=lambda i: positions[i])
+    placed = list(positions)
+    for before, i in pairwise(order):
+        placed[i] = max(placed[i], placed[before] + gap)
+    return placed
+
+
+def in_percent(axis: Any) -> None:
+    """Fractions as percent, without a sign."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.4g}"))
+
+
+# ------------------------------------------------------------------------------------------------ dots
+
+
+def named_dots(
+    dots: Sequence[tuple[str, str, float, float]], x_name: str, *, percent_x: bool = False, ax: Axes | None = None
+) -> Figure:
+    """``(name, colour, x, y)``: a dot each with its name beside it; y is a fraction, in percent."""
+    with styled():
+        ax = axes_of(ax)
+        ax.margins(x=0.12, y=0.12)
+        for _, colour, x, y in dots:
+            ax.plot([x], [y], color=COLOURS[colour], marker="o", linestyle="none")
+        middle = sum(ax.get_xlim()) / 2
+        for right in (False, True):
+            side = [d for d in dots if (d[2] > middle) == right]
+            for (name, colour, x, _), at in zip(side, apart([d[3] for d in side], ax), strict=True):
+                ax.annotate(
+                    shown(name), (x, at), (-6 if right else 6, 0), textcoords="offset points", ha="right" if right else "left",
+                    va="center", color=COLOURS[colour], annotation_clip=False,
+                )  # fmt: skip
+        ax.set_xlabel(shown(x_name))
+        in_percent(ax.yaxis)
+        if percent_x:
+            in_percent(ax.xaxis)
+        return _figure(ax)
+
+
+def _figure(ax: Axes) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = ax.get_figure(root=True)
+    assert isinstance(figure, Figure)
+    return figure
+
+
+# ------------------------------------------------------------------------------------------------ on a page
+
+SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+NAMES = {value: f"var(--{name})" for name, value in COLOURS.items()}
+
+
+def inline(figure: Figure, name: str, label: str) -> str:
+    """A figure as SVG within a page: its colours are the page's, its ids begin with ``name``; ``label`` says what it shows."""
+    buffer = io.StringIO()
+    with styled():
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    ElementTree.register_namespace("", SVG)
+    ElementTree.register_namespace("xlink", XLINK)
+    root = ElementTree.fromstring(buffer.getvalue())
+    for parent in root.iter():
+        for child in [c for c in parent if c.tag in (f"{{{SVG}}}metadata", f"{{{SVG}}}style")]:
+            parent.remove(child)
+    referred = {v.removeprefix("#") for e in root.iter() for k, v in e.items() if k == f"{{{XLINK}}}href"}
+    referred |= {v[5:-1] for e in root.iter() for k, v in e.items() if v.startswith("url(#")}
+    for element in root.iter():
+        _adapt(element, name, referred)
+    for size in ("width", "height", "version"):
+        root.attrib.pop(size, None)
+    root.attrib |= {"role": "img", "aria-label": shown(label), "stroke-linejoin": "round"}
+    return ElementTree.tostring(root, "unicode")
+
+
+def _adapt(element: ElementTree.Element, name: str, referred: set[str]) -> None:
+    found = dict(element.items())
+    for key, value in found.items():
+        if key == "id":
+            if value in referred:
+                element.set(key, f"{name}-{value}")
+            else:
+                del element.attrib[key]
+        elif key == f"{{{XLINK}}}href":
+            element.set(key, f"#{name}-{value.removeprefix('#')}")
+        elif value.startswith("url(#"):
+            element.set(key, f"url(#{name}-{value[5:]}")
+        elif key == "style":
+            element.set(key, "; ".join(filter(None, map(_declared, value.split(";")))))
+
+
+def _declared(text: str) -> str:
+    """A declaration of a style, with the page's colours and its font; empty for the family of a font."""
+    key, colon, value = (part.strip() for part in text.partition(":"))
+    return "" if not colon or key == "font-family" else f"{key}: {NAMES.get(value, value)}"
+
+
+def keys(figures: Sequence[Figure]) -> str:
+    """What lines and dots of figures stand for, as markup: each that is drawn, once."""
+    found = dict[str, str]()
+    colours = {value: name for name, value in COLOURS.items()}
+    for figure in figures:
+        for ax in figure.axes:
+            for artist, label in zip(*ax.get_legend_handles_labels(), strict=True):
+                line = artist.get_linestyle() not in ("None", "none")
+                dashed = " masked" * (line and artist.is_dashed())
+                found[label] = f"{'line ' * line}dot {colours[artist.get_color()]}{dashed}"
+    return "".join(f'<span class="key {css}">{escape(shown(label))}</span>' for label, css in found.items())
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A figure on a page: its title (may be empty), and what a reader who cannot see it is read."""
+
+    figure: Figure
+    label: str
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Figures under one heading.
+
+    Attributes:
+        name: what files and ids begin with.
+        title, legend: the heading, and what the figures show.
+        shared: whether all have the same lines, so that these are named once.
+    """
+
+    name: str
+    title: str
+    legend: str
+    panels: tuple[Panel, ...]
+    shared: bool = False
+
+    def html(self) -> str:
+        """As a section of a page; empty without a figure."""
+        if not self.panels:
+            return ""
+        drawn = "".join(f"<div>{self._panel(i, p)}</div>" for i, p in enumerate(self.panels))
+        named = f"{keys([p.figure for p in self.panels])} " if self.shared else ""
+        legend = f'<p class="legend">{named}{escape(shown(self.legend))}</p>'
+        return f'<h2>{escape(shown(self.title))}</h2>\n{legend}\n<div class="charts">{drawn}</div>'
+
+    def _panel(self, number: int, panel: Panel) -> str:
+        title = f"<h3>{escape(shown(panel.title))}</h3>" if panel.title else ""
+        named = "" if self.shared else keys([panel.figure])
+        below = f'<p class="legend">{named}</p>' if named else ""
+        return f"{title}{inline(panel.figure, f'{self.name}-{number}', panel.label)}{below}"

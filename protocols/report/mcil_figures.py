@@ -1,0 +1,98 @@
+"""The figures of an MCIL summary: balanced accuracy over experiences, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from protocols.mcil.judged import Judged
+from protocols.mcil.summary import Summary
+from protocols.report.figures import SERIES, Line, Panel, Panels, curves, named_dots
+from protocols.report.text import percent
+from seqsearch.results.rows import model_bytes, stored_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST = 60
+"""Methods that are drawn, by Avg from the highest down."""
+COSTS = {
+    "stored, MB": (stored_bytes, 1e-6),
+    "size of the model, MB": (model_bytes, 1e-6),
+    "training, s": (itemgetter("train_seconds"), 1.0),
+}
+"""What Avg is drawn against: from costs, and its scale."""
+
+
+def figures(s: Summary) -> list[Panels]:
+    """All that there is something for."""
+    return [p for p in (experiences(s), modalities(s), costs(s)) if p.panels]
+
+
+def accuracy(judged: Sequence[Judged], by: str = "method", ax: Axes | None = None) -> Figure:
+    """A_t of methods, or of classifiers of one (``by``), each with a curve: mean over runs, and their range."""
+    lines = [_line(j, colour, by) for j, colour in zip(judged, SERIES, strict=False)]
+    return curves(lines, "experiences learned", ends=False, ax=ax)
+
+
+def _line(j: Judged, colour: str, by: str) -> Line:
+    assert j.curve is not None
+    c, name = j.curve, j.label if by == "method" else j.classifier
+    x = tuple(map(float, range(1, len(c.mean) + 1)))
+    line = Line(f"{name} {percent(c.mean[-1])}", colour, x, c.mean)
+    return replace(line, low=c.low, high=c.high) if j.ended > 1 and len(x) > 1 else line
+
+
+def _panel(judged: Sequence[Judged], by: str, title: str = "") -> Panel:
+    ends = "; ".join(
+        f"{j.label if by == 'method' else j.classifier}: {percent(j.curve.mean[-1])} %" for j in judged if j.curve
+    )
+    return Panel(accuracy(judged, by), f"experiences learned; in the end {ends}", title)
+
+
+def experiences(s: Summary) -> Panels:
+    """Methods over the experiences."""
+    more = len([h for h in s.heads if h.curve]) - MOST
+    left_out = f" Of {more + MOST} methods the first {MOST} by Avg are drawn." if more > 0 else ""
+    legend = (
+        "A_t, balanced accuracy over all classes seen, percent: mean over runs; bands: their range. Beside each name: after the "
+        f"last experience.{left_out}"
+    )
+    return Panels("experiences", "Over the experiences", legend, tuple(_panel(group, "method") for group in _groups(s)))
+
+
+def _groups(s: Summary) -> Iterator[list[Judged]]:
+    there = [h for h in s.heads if h.curve][:MOST]
+    for i in range(0, len(there), len(SERIES)):
+        yield there[i : i + len(SERIES)]
+
+
+def modalities(s: Summary) -> Panels:
+    """A figure for each method that has further classifiers."""
+    drawn = []
+    for h in s.heads[:MOST]:
+        there = [j for j in (h, *(o for o in s.others if o.label == h.label)) if j.curve][: len(SERIES)]
+        if len(there) > 1:
+            drawn.append(_panel(there, "classifier", h.label))
+    legend = "A_t of the same states, percent: mean over runs; bands: their range."
+    return Panels("modalities", "By what is judged", legend, tuple(drawn))
+
+
+def costs(s: Summary) -> Panels:
+    """Avg against what is stored, the size of the model, and time."""
+    drawn = []
+    for name, (of, scale) in COSTS.items():
+        there = [
+            (i, h, c) for i, h in enumerate([h for h in s.heads if h.ended][:MOST]) if (c := of(h.costs)) is not None
+        ]
+        dots = [
+            (h.label, SERIES[i % len(SERIES)], scale * cost, h.over["average"].interval.value) for i, h, cost in there
+        ]
+        if any(x for _, _, x, _ in dots):
+            label = "; ".join(f"{h}: {x:.4g}, {percent(y)} %" for h, _, x, y in dots)
+            drawn.append(Panel(named_dots(dots, name), f"{name}, and Avg: {label}", name))
+    legend = "Each dot is a method, its name beside it. Avg, percent, means over runs; times are of the machines of this run."
+    return Panels("costs", "Avg and what it costs", legend, tuple(drawn))
