@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from protocols.cldyb.summary import MethodSummary, Summary
@@ -12,10 +13,12 @@ from protocols.report.table import (
     COUNT,
     DOWN,
     NEITHER,
+    NONE,
     OURS,
     PERCENT,
     POINTS,
     UP,
+    WORDS,
     Column,
     Layout,
     Marked,
@@ -30,6 +33,7 @@ from protocols.report.table import (
 from protocols.report.text import percent
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.interval import shows
+from seqsearch.results.rows import Row
 
 CAPTION = "Percent. Re-scored sequences, test images, means over sequences and training seeds."
 ONE_TASK = "Percent. The one task, which is the same in all sequences, test images, means over training seeds."
@@ -76,7 +80,7 @@ FOUND = Layout(
 )
 REWARD = Scale("accuracy", "any", "{:.3f}".format)
 J = Column(
-    "j", "J of each", "values J of the candidates of a step, a dot each", REWARD, "higher: harder tasks",
+    "j_lowest", "J from", "values J of the candidates of a step: the least", REWARD, "higher: harder tasks",
     f"{CLDYB}, Eq. 7; rewards: Eq. 3",
     "mean over simulations of the rewards of the candidate and of the tasks looked ahead to",
 )  # fmt: skip
@@ -88,15 +92,15 @@ STEPS = Layout(
         Column("task", "Task"),
         Column("candidates", "Candidates", "candidates of the step that were judged by training", COUNT, NEITHER, OURS),
         J,
-        replace(J, key="lowest", heading="J from", about="the least of them"),
-        replace(J, key="highest", heading="to", about="the greatest of them"),
-        replace(J, key="chosen", heading="chosen", about="that of the candidate taken"),
+        replace(J, key="j_highest", heading="to", about="the greatest of them"),
+        Column("j_chosen", "chosen", "that of the candidate taken", WORDS, "higher: harder tasks", f"{CLDYB}, Eq. 7"),
         Column(
             "simulations",
             "Simulations",
             "simulations of all candidates of the step",
             COUNT,
             NEITHER,
+            NONE,
             f"{CLDYB}, section 3.3",
         ),
         Column("failed", "Failed", "candidates that could not be judged", COUNT, NEITHER, OURS),
@@ -189,3 +193,25 @@ def marks(summary: Summary) -> list[str]:
 def interval(drop: Drop, mark: str = "") -> str:
     """Relative drop with its mark and its interval in percent: ``29.6* [25.0, 33.1]``."""
     return DROP.text(Marked(drop.relative, mark))
+
+
+def steps_of(trace: Sequence[Row]) -> dict[tuple[str, int], list[Row]]:
+    """The candidates that were judged by training, by search and step."""
+    found: dict[tuple[str, int], list[Row]] = {}
+    for row in trace:
+        if not row.get("spared"):
+            found.setdefault((row["search_id"], row["step"]), []).append(row)
+    return found
+
+
+def steps(trace: Sequence[Row]) -> Table:
+    """A row a step of a search."""
+    return table(STEPS, "", [_step(search, step, rows) for (search, step), rows in steps_of(trace).items()])
+
+
+def _step(search: str, step: int, rows: Sequence[Row]) -> tuple[Value, ...]:
+    values = [r["value"] for r in rows if r["value"] is not None]
+    chosen = ", ".join(f"{r['value']:.3f}" for r in rows if r["chosen"] and r["value"] is not None) or NONE
+    low, high = (min(values), max(values)) if values else (None, None)
+    failed = sum(r["status"] != "ok" for r in rows)
+    return search, step, len(rows), low, high, chosen, sum(r["visits"] for r in rows), failed or None

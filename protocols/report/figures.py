@@ -135,10 +135,10 @@ def curves(
             colour = COLOURS[line.colour]
             if line.low:
                 ax.fill_between(line.x, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
-            way = (
-                {"linestyle": (0, (3, 2)), "markerfacecolor": COLOURS["page"], "linewidth": 1.6} if line.dashed else {}
-            )
-            ax.plot(line.x, line.y, color=colour, marker="o", label=shown(line.name), **way)
+            way: dict[str, Any] = {}
+            if line.dashed:
+                way = {"linestyle": (0, (3, 2)), "markerfacecolor": COLOURS["page"], "linewidth": 1.6}
+            ax.plot(line.x, line.y, color=colour, marker="o", label=shown(line.name), clip_on=False, **way)
         if y is not None:
             ax.set_ylim(*y)
         ax.set_xlabel(shown(x_name))
@@ -212,6 +212,42 @@ def _figure(ax: Axes) -> Figure:
     return figure
 
 
+# ------------------------------------------------------------------------------------------------ strips
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Values as dots in one row, and those that are ``marked`` as diamonds above them."""
+
+    name: str
+    values: tuple[float, ...]
+    marked: tuple[float, ...]
+
+
+def strips(
+    rows: Sequence[Strip], names: tuple[str, str], x_name: str, *, percent_x: bool = True, ax: Axes | None = None
+) -> Figure:
+    """Strips below each other on one axis.
+
+    Args:
+        names: what dots and diamonds stand for.
+    """
+    with styled():
+        ax = axes_of(ax, 2 * WIDTH, 22 * len(rows) + 44)
+        for i, row in enumerate(rows):
+            for values, colour, marker, alpha in ((row.values, "random", "o", 0.45), (row.marked, "found", "D", 1.0)):
+                ax.plot(
+                    values, [i] * len(values), color=COLOURS[colour], marker=marker, alpha=alpha, linestyle="none",
+                    markeredgewidth=0, label=names[colour == "found"] if not i else None,
+                )  # fmt: skip
+        ax.set_yticks(range(len(rows)), [shown(row.name) for row in rows])
+        ax.set_ylim(len(rows) - 0.5, -0.5)
+        ax.set_xlabel(shown(x_name))
+        if percent_x:
+            in_percent(ax.xaxis)
+        return _figure(ax)
+
+
 # ------------------------------------------------------------------------------------------------ on a page
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
@@ -267,7 +303,9 @@ def keys(figures: Sequence[Figure]) -> str:
     colours = {value: name for name, value in COLOURS.items()}
     for figure in figures:
         for ax in figure.axes:
-            for artist, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles: Sequence[Any] = ax.get_legend_handles_labels()[0]  # lines, all of them
+            for artist in handles:
+                label = artist.get_label()
                 line = artist.get_linestyle() not in ("None", "none")
                 dashed = " masked" * (line and artist.is_dashed())
                 found[label] = f"{'line ' * line}dot {colours[artist.get_color()]}{dashed}"
@@ -276,11 +314,12 @@ def keys(figures: Sequence[Figure]) -> str:
 
 @dataclass(frozen=True)
 class Panel:
-    """A figure on a page: its title (may be empty), and what a reader who cannot see it is read."""
+    """A figure on a page: its title (may be empty), and what a reader who cannot see it is read; ``wide`` ones fill the page."""
 
     figure: Figure
     label: str
     title: str = ""
+    wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -312,4 +351,7 @@ class Panels:
         title = f"<h3>{escape(shown(panel.title))}</h3>" if panel.title else ""
         named = "" if self.shared else keys([panel.figure])
         below = f'<p class="legend">{named}</p>' if named else ""
-        return f"{title}{inline(panel.figure, f'{self.name}-{number}', panel.label)}{below}"
+        drawn = inline(panel.figure, f"{self.name}-{number}", panel.label)
+        if panel.wide:
+            drawn = f'<div class="scroll wide">{drawn}</div>'
+        return f"{title}{drawn}{below}"

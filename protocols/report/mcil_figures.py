@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from protocols.mcil.judged import Judged
 from protocols.mcil.summary import Summary
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST = 60
 """Methods that are drawn, by Avg from the highest down."""
-COSTS = {
+COSTS: dict[str, tuple[Callable[[Any], float | None], float]] = {
     "stored, MB": (stored_bytes, 1e-6),
     "size of the model, MB": (model_bytes, 1e-6),
     "training, s": (itemgetter("train_seconds"), 1.0),

@@ -214,9 +214,9 @@ class Table:
         headings = tuple(f"{c.heading}\n{c.below}" if c.below else c.heading for c in self.columns)
         return Cells(self.title, self.lead, headings, tuple(self.texts), self.total)
 
-    def html(self) -> str:
-        """With its title as heading."""
-        return self.cells.html()
+    def html(self, titled: bool = True) -> str:
+        """With its title as heading, and what it shows; or without, where a heading stands above it."""
+        return self.cells.html(titled)
 
     def records(self) -> list[dict[str, str | float | None]]:
         """A dictionary a row, for JSON: what is not a finite number is None."""

@@ -27,8 +27,8 @@ class Cells:
     rows: tuple[tuple[str, ...], ...]
     total: bool = False
 
-    def html(self) -> str:
-        """With its title as heading."""
+    def html(self, titled: bool = True) -> str:
+        """With its title as heading, and what it shows; or without, where a heading stands above it."""
         head = "".join(f"<th>{_heading(h)}</th>" for h in self.headings)
         ways = [""] * len(self.rows)
         if self.total:
@@ -37,10 +37,8 @@ class Cells:
             f"<tr{way}>" + "".join(f"<td>{cell(c)}</td>" for c in row) + "</tr>"
             for way, row in zip(ways, self.rows, strict=True)
         )
-        return (
-            f'<h2>{escape(self.title)}</h2>\n<p class="lead">{escape(self.lead)}</p>\n<div class="scroll"><table>'
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-        )
+        above = f'<h2>{escape(self.title)}</h2>\n<p class="lead">{escape(self.lead)}</p>\n' if titled else ""
+        return f'{above}<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def _heading(text: str) -> str:

@@ -1,0 +1,143 @@
+"""The figures of a CLDyB summary: accuracy as tasks arrive, the found sequences among the random ones, candidates judged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from protocols.cldyb.compared import Placed
+from protocols.cldyb.summary import MethodSummary, Side, Summary
+from protocols.report.cldyb_tables import one_task, steps_of
+from protocols.report.figures import Line, Panel, Panels, Strip, curves, strips
+from protocols.report.text import percent
+from seqsearch.results.rows import Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SIDES = ("random", "found")
+Lines = Callable[[MethodSummary], list[Line]]
+
+
+def figures(s: Summary) -> list[Panels]:
+    """Of a run of several tasks; of `one_task` there is nothing to draw."""
+    if one_task(s):
+        return []
+    found = [placed(s.placed)] if s.placed else []
+    return [*found, *(p for p in (over_tasks(s), masked(s)) if p.panels)]
+
+
+# ------------------------------------------------------------------------------------------------ lines
+
+
+def of_method(m: MethodSummary) -> list[Line]:
+    """Accuracy on the tasks learned so far, on found and on random sequences: mean and range."""
+    return [_line(name, name, side.acc_by_step, side.low, side.high) for name, side in _sides(m)]
+
+
+def of_masked(m: MethodSummary) -> list[Line]:
+    """The same beside the accuracy among the classes of an image's own task."""
+    found = []
+    for name, side in _sides(m):
+        if side.masked_by_step:
+            found += [
+                _line(f"{name}, masked", name, side.masked_by_step, dashed=True),
+                _line(name, name, side.acc_by_step),
+            ]
+    return found
+
+
+def _sides(m: MethodSummary) -> list[tuple[str, Side]]:
+    return [(name, side) for name in SIDES if (side := getattr(m, name)) is not None]
+
+
+def _line(
+    name: str,
+    colour: str,
+    y: Sequence[float],
+    low: Sequence[float] = (),
+    high: Sequence[float] = (),
+    dashed: bool = False,
+) -> Line:
+    x = tuple(map(float, range(1, len(y) + 1)))
+    return Line(name, colour, x, tuple(y), tuple(low), tuple(high), dashed)
+
+
+def accuracy(
+    m: MethodSummary, lines: Lines = of_method, y: tuple[float, float] | None = None, ax: Axes | None = None
+) -> Figure:
+    """Accuracy of a method as tasks arrive."""
+    return curves(lines(m), "tasks learned", y=y, ax=ax)
+
+
+def over_tasks(s: Summary) -> Panels:
+    """A figure a method, on one axis."""
+    legend = "Mean accuracy on the tasks learned so far, percent; bands: range over sequences and seeds."
+    return Panels("tasks", "Accuracy as tasks arrive", legend, _panels(s, of_method), shared=True)
+
+
+def masked(s: Summary) -> Panels:
+    """Where tasks by themselves are harder, and where they are confused."""
+    legend = (
+        "Dashed, dots hollow: scores restricted to the classes of the image's own task. Where dashed lines differ, the tasks by "
+        "themselves are harder; the gap from dashed to solid is confusion with other tasks."
+    )
+    return Panels("masked", "Harder tasks, or more confusion?", legend, _panels(s, of_masked), shared=True)
+
+
+def _panels(s: Summary, lines: Lines) -> tuple[Panel, ...]:
+    drawn = [(m, made) for m in s.methods if (made := lines(m))]
+    values = [v for _, made in drawn for line in made for v in (*line.y, *line.low, *line.high)]
+    if not values:
+        return ()
+    y = tenths(values)
+    return tuple(Panel(accuracy(m, lines, y), _said(made), m.method) for m, made in drawn)
+
+
+def _said(lines: Sequence[Line]) -> str:
+    return "; ".join(f"{line.name}: {', '.join(f'{100 * v:.1f}' for v in line.y)}" for line in lines)
+
+
+def tenths(values: Sequence[float]) -> tuple[float, float]:
+    """An axis in whole tenths around ``values``."""
+    low, high = math.floor(min(values) * 10 + 1e-9) / 10, math.ceil(max(values) * 10 - 1e-9) / 10
+    return (low, high) if high > low else (low, low + 0.1)
+
+
+# ------------------------------------------------------------------------------------------------ strips
+
+
+def among_random(p: Placed, ax: Axes | None = None) -> Figure:
+    """The found sequences among the random ones, which the verdict rests on."""
+    found = "found sequence" if len(p.found) == 1 else "found sequences"
+    return strips([Strip("", tuple(p.random), tuple(p.found))], ("random sequences", found), "final accuracy", ax=ax)
+
+
+def placed(p: Placed) -> Panels:
+    """One strip."""
+    low, high = (f"{percent(end)} %" for end in (min(*p.random, *p.found), max(*p.random, *p.found)))
+    said = f"Final accuracy of one training each, all with the same seed, mean over methods: {low} to {high}."
+    panel = Panel(among_random(p), f"found: {', '.join(map(percent, p.found))} %; random: {low} to {high}", wide=True)
+    return Panels("placed", "Found among random sequences", said, (panel,), shared=True)
+
+
+def judged(trace: Sequence[Row], ax: Axes | None = None) -> Figure:
+    """J of the candidates of each step, and of the one that was taken."""
+    rows = [
+        Strip(f"{search}, task {step}", _values(rows), _values([r for r in rows if r["chosen"]]))
+        for (search, step), rows in steps_of(trace).items()
+    ]
+    return strips(rows, ("candidate task, judged by training", "chosen"), "J", percent_x=False, ax=ax)
+
+
+def _values(rows: Sequence[Row]) -> tuple[float, ...]:
+    return tuple(r["value"] for r in rows if r["value"] is not None)
+
+
+def candidates(trace: Sequence[Row]) -> Panels:
+    """A strip a step; nothing without a search."""
+    said = "Each dot at its J. J is comparable within a row only."
+    panels = (Panel(judged(trace), "values J of the candidates of each step; the table has their range", wide=True),)
+    return Panels("candidates", "Candidates judged", said, panels if trace else (), shared=True)
