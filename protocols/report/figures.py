@@ -7,8 +7,9 @@ and nothing of the user's settings of matplotlib.
 from __future__ import annotations
 
 import io
+import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -16,7 +17,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from protocols.report.text import percent, samples
 from seqsearch.core.text import shown
+from seqsearch.distribution.interval import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,39 +117,55 @@ class Line:
 
 
 def curves(
-    lines: Sequence[Line],
-    x_name: str,
-    *,
-    ends: bool = True,
-    y: tuple[float, float] | None = None,
-    ax: Axes | None = None,
-) -> Figure:
-    """Fractions over what is counted (tasks, experiences), in percent.
+    lines: Sequence[Line], x_name: str, *, ends: bool = True, y: tuple[float, float] | None = None, percent_y: bool = True,
+    mark: int | None = None, log_x: bool = False, ax: Axes | None = None,
+) -> Figure:  # fmt: skip
+    """Lines over what is counted: tasks, experiences, samples.
 
     Args:
         ends: whether the last value of each line stands at its end.
         y: limits of the axis; those of the values by default.
+        percent_y: values are fractions, and the axis has percent.
+        mark: where a dashed line stands upright.
+        log_x: x is shown as log2(1 + x).
     """
-    from matplotlib.ticker import MaxNLocator
-
     with styled():
         ax = axes_of(ax)
         for line in lines:
-            colour = COLOURS[line.colour]
+            colour, many = COLOURS[line.colour], len(line.x) > 30
             if line.low:
                 ax.fill_between(line.x, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
-            way: dict[str, Any] = {}
+            way: dict[str, Any] = {"marker": "" if many else "o", "clip_on": many}
             if line.dashed:
-                way = {"linestyle": (0, (3, 2)), "markerfacecolor": COLOURS["page"], "linewidth": 1.6}
-            ax.plot(line.x, line.y, color=colour, marker="o", label=shown(line.name), clip_on=False, **way)
+                way |= {"linestyle": (0, (3, 2)), "markerfacecolor": COLOURS["page"], "linewidth": 1.6}
+            ax.plot(line.x, line.y, color=colour, label=shown(line.name), **way)
         if y is not None:
             ax.set_ylim(*y)
+        _counted(ax, log_x)
+        if mark is not None:
+            ax.axvline(mark, color=COLOURS["soft"], linestyle=(0, (3, 2)), linewidth=1.2)
         ax.set_xlabel(shown(x_name))
-        ax.xaxis.set_major_locator(MaxNLocator(6, integer=True, min_n_ticks=1))
-        in_percent(ax.yaxis)
+        if percent_y:
+            in_percent(ax.yaxis)
         if ends:
             _ends(ax, lines)
         return _figure(ax)
+
+
+def _counted(ax: Axes, log: bool) -> None:
+    """Whole numbers on the axis of x."""
+    import numpy as np
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    if log:
+        low, high = ax.get_xlim()
+        ax.set_xscale("function", functions=(lambda x: np.log2(1 + np.maximum(x, 0)), lambda v: 2.0**v - 1))
+        ax.set_xlim(max(0, low), high)
+        most = max(1, int(np.log2(1 + high)))
+        ax.set_xticks([0, *(2**i for i in range(0, most + 1, max(1, most // 6)))])
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(6, integer=True, min_n_ticks=1))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: samples(value)))
 
 
 def _ends(ax: Axes, lines: Sequence[Line]) -> None:
@@ -248,6 +267,84 @@ def strips(
         return _figure(ax)
 
 
+# ------------------------------------------------------------------------------------------------ slopes, cells
+
+
+@dataclass(frozen=True)
+class Slope:
+    """Something on the left and on the right, with its interval; bounds may be NaN."""
+
+    name: str
+    colour: str
+    left: Interval
+    right: Interval
+    dashed: bool = False
+
+
+def slopes(lines: Sequence[Slope], names: tuple[str, str], ax: Axes | None = None) -> Figure:
+    """Fractions on the left and on the right, in percent, with names at both ends."""
+    with styled():
+        ax = axes_of(ax, 2 * WIDTH, max(HEIGHT, 15 * len(lines) + 60))
+        for i, line in enumerate(lines):
+            colour, x = (
+                COLOURS[line.colour],
+                [0.01 * (i % 5 - 2), 1 + 0.01 * (i % 5 - 2)],
+            )  # intervals stand beside each other
+            for at, side in zip(x, (line.left, line.right), strict=True):
+                if math.isfinite(side.low):
+                    ax.vlines(at, side.low, side.high, color=colour, alpha=0.5)
+            way: dict[str, Any] = {"linestyle": (0, (3, 2)), "markerfacecolor": COLOURS["page"]} if line.dashed else {}
+            ax.plot(x, [line.left.value, line.right.value], color=colour, marker="o", **way)
+        for at, where in ((0, "right"), (1, "left")):
+            values = [(line.left if at == 0 else line.right).value for line in lines]
+            for line, value, y in zip(lines, values, apart(values, ax), strict=True):
+                ax.annotate(
+                    f"{shown(line.name)} {percent(value)}", (at, y), (-14 if at == 0 else 14, 0), textcoords="offset points",
+                    ha=where, va="center", color=COLOURS[line.colour], weight="bold", annotation_clip=False,
+                )  # fmt: skip
+        ax.set_xticks([0, 1], [shown(name) for name in names])
+        ax.xaxis.tick_top()
+        ax.set_yticks([])
+        ax.spines["bottom"].set_visible(False)
+        return _figure(ax)
+
+
+def cells(
+    values: Mapping[tuple[int, int], float], rows: Sequence[str], columns: Sequence[str], *, corner: str = "",
+    framed: Collection[tuple[int, int]] = (), column: int | None = None, ax: Axes | None = None,
+) -> Figure:  # fmt: skip
+    """Fractions by (row, column), in percent, more strongly coloured where they are higher.
+
+    Args:
+        corner: what rows and columns are.
+        framed: cells with a frame; ``column``: one that has a frame as a whole.
+    """
+    from matplotlib.patches import Rectangle
+
+    with styled():
+        ax = axes_of(ax, max(WIDTH, 52 * len(columns) + 90), 24 * len(rows) + 30)
+        most = max(values.values(), default=1.0) or 1.0
+        for (i, j), value in values.items():
+            shade = 0.04 + 0.56 * max(0.0, value) / most
+            ax.add_patch(Rectangle((j, i), 1, 1, facecolor=COLOURS["random"], alpha=shade, linewidth=0))
+            ax.text(j + 0.5, i + 0.5, percent(value), ha="center", va="center", color=COLOURS["text"])
+        for i, j in framed:
+            ax.add_patch(
+                Rectangle((j + 0.04, i + 0.08), 0.92, 0.84, fill=False, edgecolor=COLOURS["found"], linewidth=2.2)
+            )
+        if column is not None:
+            ax.add_patch(Rectangle((column, 0), 1, len(rows), fill=False, edgecolor=COLOURS["soft"], linewidth=2.2))
+        ax.set_xlim(-0.05, len(columns) + 0.05)
+        ax.set_ylim(len(rows) + 0.05, -0.05)
+        ax.set_xticks([j + 0.5 for j in range(len(columns))], [shown(name) for name in columns])
+        ax.set_yticks([i + 0.5 for i in range(len(rows))], [shown(name) for name in rows])
+        ax.xaxis.tick_top()
+        ax.set_ylabel(shown(corner))
+        ax.grid(visible=False)
+        ax.spines["bottom"].set_visible(False)
+        return _figure(ax)
+
+
 # ------------------------------------------------------------------------------------------------ on a page
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
@@ -314,12 +411,16 @@ def keys(figures: Sequence[Figure]) -> str:
 
 @dataclass(frozen=True)
 class Panel:
-    """A figure on a page: its title (may be empty), and what a reader who cannot see it is read; ``wide`` ones fill the page."""
+    """A figure on a page: its title (may be empty), and what a reader who cannot see it is read; ``wide`` ones fill the page.
+
+    ``note``: what stands below it.
+    """
 
     figure: Figure
     label: str
     title: str = ""
     wide: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -349,9 +450,10 @@ class Panels:
 
     def _panel(self, number: int, panel: Panel) -> str:
         title = f"<h3>{escape(shown(panel.title))}</h3>" if panel.title else ""
-        named = "" if self.shared else keys([panel.figure])
+        named = f"{'' if self.shared else keys([panel.figure])}{escape(shown(panel.note))}"
         below = f'<p class="legend">{named}</p>' if named else ""
         drawn = inline(panel.figure, f"{self.name}-{number}", panel.label)
         if panel.wide:
-            drawn = f'<div class="scroll wide">{drawn}</div>'
+            width = 72 * panel.figure.get_figwidth()
+            drawn = f'<div class="scroll wide" style="max-width: {1.2 * width:.0f}px">{drawn}</div>'
         return f"{title}{drawn}{below}"

@@ -11,7 +11,7 @@ from protocols.online.intervals import Estimate
 from protocols.online.summary import Figure, Learned, Summary
 from protocols.report import online_blind as blind
 from protocols.report import online_words as words
-from protocols.report.online_plots import charts
+from protocols.report.online_figures import figures
 from protocols.report.online_tables import absent, baseline, checked, has_bounds, status, tables, whole
 from protocols.report.page import plain, write_summary
 from protocols.report.tables import told
@@ -34,8 +34,8 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     """Write ``report.html`` into a finished run and return its path; no image of ``pools`` is shown."""
     s = exported.summary
     said = words.headline(s), words.findings(s), words.notes(s)
-    figures = [t.html() for t in tables(s)], charts(s)
-    return write_summary(run, "online continual learning", said, figures, _how(), s.run.config, pools)
+    shows = [t.html() for t in tables(s)], [f.html() for f in figures(s)]
+    return write_summary(run, "online continual learning", said, shows, _how(), s.run.config, pools)
 
 
 def _name(s: Summary) -> str:

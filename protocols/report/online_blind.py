@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import pairwise
 from typing import Any, TypeGuard
 
 from protocols.online.summary import Summary
-from protocols.report.legend import keys, section
-from protocols.report.online_charts import Series, heat_map, series_chart, with_keys
 from protocols.report.online_tables import ahead, baseline
 from protocols.report.text import enumerated, percent
 from seqsearch.core.typed import fits
@@ -19,8 +16,6 @@ from seqsearch.results.rows import Row
 
 NAMED = 6
 """Learners that a sentence names."""
-MOST = 40
-"""Values of k, or of S, that are drawn."""
 LONGEST = 1_000
 """Points of the curve of S that are drawn."""
 Grid = Mapping[tuple[int, int], Row]
@@ -145,42 +140,11 @@ def _numbers(value: Any, n: int) -> TypeGuard[list[float]]:
     return isinstance(value, list) and len(value) == n and all(map(is_share, value))
 
 
-# ------------------------------------------------------------------------------------------------ charts
-
-
-def charts(s: Summary) -> list[str]:
-    """The sweep over k and S, and the curve by which S was chosen, as far as there is something."""
-    return [text for text in (_maps(s), _curve(s)) if text]
-
-
-def _maps(s: Summary) -> str:
-    part = "main" if swept(s, "main", "batch") or swept(s, "main", "sample") else "search"
-    names = {"batch": "in batches, as learners are judged", "sample": "sample by sample, as the paper defines it"}
-    drawn = []
-    for form, name in names.items():
-        grid = swept(s, part, form)
-        if grid:
-            drawn.append(f'<h3>{escape(name)}</h3><div class="scroll">{_map(s, grid, name, form)}</div>')
-    if not drawn:
-        return ""
-    legend = (
-        f"Percent right on the {part} part, darker where it is higher, when the mode of the last k labels is predicted S samples "
-        "ahead; all cells of a map are of the same samples. The k of the baseline is the best on the search part."
-    )
-    named = keys({"frame truth": f"S = {s.shift:,}", "frame found": "k of the baseline"}, drawn)
-    return f'<h2>What labels alone give away</h2>\n<p class="legend">{named} {escape(legend)}</p>\n{"".join(drawn)}'
-
-
-def _map(s: Summary, grid: Grid, name: str, form: str) -> str:
-    windows = sorted({k for k, _ in grid})[:MOST]
-    shifts = sorted({shift for _, shift in grid})[:MOST]
-    values = {(k, shift): r["accuracy"] for (k, shift), r in grid.items()}
-    framed = {(k, shift) for shift, k in chosen(s).items()} if form == "batch" else set()
-    return heat_map(windows, shifts, values, framed, s.shift, f"accuracy of the blind classifier {name}, by k and S")
+# ------------------------------------------------------------------------------------------------ the choice of S
 
 
 @dataclass(frozen=True)
-class _Choice:
+class Choice:
     """The curve in ``shift.json``, checked."""
 
     shifts: Sequence[int]
@@ -189,33 +153,11 @@ class _Choice:
     plateau: float | None
 
 
-def _choice(said: Mapping[str, Any]) -> _Choice | None:
+def choice(said: Mapping[str, Any]) -> Choice | None:
     """None where it has no curve, or one that is none."""
     shifts, best, bound, plateau = (said.get(name) for name in ("shifts", "best", "bound", "plateau"))
     if not (isinstance(shifts, list) and 1 < len(shifts) <= LONGEST and all(fits(x, int) and x >= 0 for x in shifts)):
         return None
     if any(a >= b for a, b in pairwise(shifts)) or not _numbers(best, len(shifts)):
         return None
-    return _Choice(shifts, best, bound if _numbers(bound, len(shifts)) else (), plateau if is_share(plateau) else None)
-
-
-def _curve(s: Summary) -> str:
-    """K*(S), the bound that decides, and the tolerance; S is drawn on a logarithmic axis."""
-    found = _choice(s.run.shift)
-    if found is None:
-        return ""
-    tol = tolerance(s)
-    lines = [Series("K*(S): highest kappa over k", "found", tuple(zip(found.shifts, found.best, strict=True)))]
-    if found.bound:
-        lines.append(
-            Series("upper bound of K*, less its plateau", "random", tuple(zip(found.shifts, found.bound, strict=True)))
-        )
-    ends = (found.shifts[0], found.shifts[-1])
-    lines.append(Series(f"tolerance, {tol:g}", "truth masked", tuple((x, tol) for x in ends)))
-    if (plateau := found.plateau) is not None:
-        lines.append(Series("plateau", "paper masked", tuple((x, plateau) for x in ends)))
-    drawn = series_chart(lines, "S, samples (logarithmic)", mark=s.shift, log_x=True, in_percent=False)
-    chart = with_keys(drawn, lines, {"growth": "the S that was chosen"})
-    return section(
-        "How S was chosen", "On the search part; dashed: what does not depend on S.", [f"<div>{chart}</div>"]
-    )
+    return Choice(shifts, best, bound if _numbers(bound, len(shifts)) else (), plateau if is_share(plateau) else None)

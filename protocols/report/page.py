@@ -84,7 +84,7 @@ svg .even { stroke: var(--c); stroke-width: 1.2; stroke-dasharray: 1 3; }
 svg .mark, svg .frame { stroke: var(--c); stroke-width: 2.4; } svg .frame { fill: none; } svg .cell { fill: var(--random); }
 svg.ranges { min-width: 560px; max-width: 900px; } svg.ranges .name { font-size: 12px; fill: var(--text); }
 svg .dot.truth { opacity: .45; }
-.wide svg { min-width: 560px; max-width: 680px; }
+.wide svg { min-width: min(560px, 100%); }
 .charts:has(.wide) { display: block; } .charts:has(.wide) > div { max-width: none; }
 svg .candidate { fill: var(--c); opacity: .45; } svg .chosen { fill: var(--c); }
 .step { display: grid; grid-template-columns: 92px 1fr; gap: 14px; padding: 14px 0; border-top: 1px solid var(--rule); }

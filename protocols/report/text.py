@@ -68,6 +68,14 @@ def megabytes(mb: float) -> str:
     return f"{mb:.2f}" if mb < 100 else f"{mb:,.0f}"
 
 
+def samples(number: float) -> str:
+    """A number of samples on an axis: ``512``, ``20k``, ``1.5M``."""
+    for unit, scale in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(number) >= 10 * scale or (unit != "k" and abs(number) >= scale):
+            return f"{number / scale:.3g}{unit}"
+    return f"{number:,.4g}" if number < 1000 else f"{number:,.0f}"
+
+
 def count(n: int, noun: str) -> str:
     """E.g. ``1 session``, ``1,024 trainings``."""
     return counted(n, noun)

@@ -76,7 +76,8 @@ class Charts(HTMLParser):
             self.open.append((tag, classes))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.charts[-1].drawn.append(dict(attrs).get("class") or "")
+        if classes := dict(attrs).get("class"):
+            self.charts[-1].drawn.append(classes)
 
     def handle_endtag(self, tag: str) -> None:
         if tag not in VOID:

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.colors import to_hex
 from rich.console import Console
 
 from protocols.online.summary import Pair, Summary
-from protocols.report import online, online_blind, online_words
+from protocols.report import online, online_blind, online_figures, online_words
+from protocols.report.figures import COLOURS
 from protocols.report.online_tables import baseline, over_seeds, overview, pairs, shuffled
 from protocols.running.protocol import Exported
 from tests.unit.report.online_rows import BLIND, Made, pair, told
@@ -268,7 +270,7 @@ def test_how_s_came_about() -> None:
     assert "S = 128 was chosen on the search part" in shown
     assert "on 300 labels in 20 blocks" in shown
     assert "Plateau: 0.003" in shown
-    assert len(online_blind.charts(s)) == 1
+    assert [p.name for p in online_figures.figures(s) if p.name in ("labels", "choice")] == ["choice"]
 
 
 @pytest.mark.parametrize(
@@ -284,7 +286,7 @@ def test_how_s_came_about() -> None:
 )
 def test_a_curve_of_s_that_is_none_is_not_drawn(said: dict[str, object]) -> None:
     s = two(settings={"shift": "auto", "tolerance": "x"}, said=said).summary()
-    assert online_blind.charts(s) == []
+    assert not online_figures.choice(s).panels
     assert "was chosen on the search part" in text(s)
 
 
@@ -335,8 +337,10 @@ def test_the_page_has_every_chart(tmp_path: Path) -> None:
     for title in titles:
         assert f"<h2>{title}</h2>" in drawn
     assert "<script" not in drawn
-    assert drawn.count('class="frame found"') == 2  # the k of the baseline at S = 0 and at S
-    assert drawn.count('class="frame truth"') == 2  # the column of S, in both maps
+    maps = [panel.figure.axes[0] for panel in online_figures.labels_alone(made.summary()).panels]
+    frames = [to_hex(patch.get_edgecolor()) for ax in maps for patch in ax.patches if not patch.get_fill()]
+    assert frames.count(COLOURS["found"]) == 2  # the k of the baseline at S = 0 and at S
+    assert frames.count(COLOURS["soft"]) == 2  # the column of S, in both maps
 
 
 def test_many_learners_share_charts_by_groups(tmp_path: Path) -> None:

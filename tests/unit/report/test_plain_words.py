@@ -9,7 +9,7 @@ import pytest
 
 from protocols.report import online_words
 from protocols.report.edge_plan import shape
-from protocols.report.online_charts import Series, series_chart
+from protocols.report.figures import Line, curves
 from protocols.report.online_shift import how_chosen
 from seqsearch.correlation.blocks import too_few
 from seqsearch.similarity.files import write
@@ -44,8 +44,10 @@ def test_the_sequences_of_a_plan_that_are_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize("last", [2.0, 3.0, 4.0, 10.0, 1e5])
 @pytest.mark.parametrize("first", [0.0, 1.0])
 def test_an_axis_that_counts_has_whole_numbers(first: float, last: float) -> None:
-    chart = series_chart([Series("a", "found", ((first, 0.5), (last, 0.6)))], "experiences learned")
-    marks = [m for m in re.findall(r'text-anchor="middle">([^<]*)<', chart) if m != "experiences learned"]
+    figure = curves([Line("a", "found", (first, last), (0.5, 0.6))], "experiences learned")
+    figure.draw_without_rendering()
+    low, high = figure.axes[0].get_xlim()
+    marks = [t.get_text() for t in figure.axes[0].get_xticklabels() if low <= t.get_position()[0] <= high]
     assert len(marks) >= 2
     assert all(re.fullmatch(r"[0-9]+k?", m.replace(",", "")) for m in marks), marks
 
