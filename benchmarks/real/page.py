@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,7 @@ def ranking_table() -> str:
     words = {
         "halves": "of two studies that share no training",
         "unseen": "with random sequences of emoji",
-        "others": "the same, of the 11 methods not searched with",
+        "others": "the same, of the 8 methods not searched with",
     }
     rows = result("ranking")["table"]
     return table(
@@ -178,7 +179,7 @@ def tuning_table() -> str:
     )
 
 
-def ablations_table() -> str:
+def ablations_table(name: str = "ablations") -> str:
     """What each part of the search adds."""
     heads = ("setting", "trainings of a search", "Acc", "below random, pp", "against the full search, pp")
     return table(
@@ -191,7 +192,7 @@ def ablations_table() -> str:
                 percent(r["drop"]),
                 "" if r["setting"] == "full search" else f"{100 * r['against_full']:+.1f} +- {100 * r['reach']:.1f}",
             ]
-            for r in result("ablations")["table"]
+            for r in result(name)["table"]
         ),
     )
 
@@ -217,6 +218,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "similarity": similarity_table,
     "tuning": tuning_table,
     "ablations": ablations_table,
+    "ablations_er": partial(ablations_table, "ablations_er"),
     "costs": costs_table,
 }
 

@@ -1,6 +1,6 @@
 """Hyperparameters chosen on half of the clip art, and judged on the other half (GTEP), on features.
 
-    python -m benchmarks.real.tuning clipart.parquet [--trials 8] [--runs runs/real] [--write]
+    python -m benchmarks.real.tuning clipart.parquet [--trials 5] [--runs runs/real] [--write]
 
 ``seqsearch gtep --conventional --originals`` in both directions: from the first half to the second, and back. Of each method: the
 harmonic mean H on the half that had no part in the choice, by the settings chosen on the other half, by those chosen on the half
@@ -45,7 +45,7 @@ def judged(said: Row, pool: Path, half: int) -> list[Row]:
 
 
 def main() -> None:
-    given = arguments(__doc__, "clipart", trials=8)
+    given = arguments(__doc__, "clipart", trials=5)
     runs = Runs(given.runs)
     answers = runs.answers({f"gtep-{half}": asked(given.clipart, half, given.trials) for half in (1, 2)})
     rows = [row for half, said in zip((1, 2), answers, strict=True) for row in judged(said, given.clipart, half)]
