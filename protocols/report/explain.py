@@ -50,7 +50,7 @@ def to_json(s: Summary) -> dict[str, Any]:
 def render(s: Summary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
     parts: list[RenderableType] = [line(words.headline(s), "bold")]
-    for table in () if s.unfinished else tables(s):
+    for table in () if s.unfinished else [t.cells for t in tables(s)]:
         parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]
     below = [] if s.unfinished else [columns_of("explain")]
     return Group(*parts, line(""), *(line(f"- {note}") for note in words.notes(s)), *below)

@@ -28,11 +28,12 @@ LETTERS = (
 LAID_OUT = {
     "cldyb": "protocols.report.cldyb_tables",
     "duel": "protocols.report.duel_tables",
+    "explain": "protocols.report.explain_tables",
     "mcil": "protocols.report.mcil_tables",
     "online": "protocols.report.online_tables",
     "power": "protocols.report.power",
 }
-"""Modules whose ``LAYOUTS`` have the columns of a section."""
+"""Modules whose ``LAYOUTS`` have the columns of a section; ``MEANT``, where it has one, says what rows are of (`Section`)."""
 UNLIKE = (
     "Papers mean several things by one name, and one thing by several: the source says whose definition a column has, and "
     "where ours differs from it."
@@ -59,7 +60,7 @@ def _section(module: Any) -> Section:
     figures = dict.fromkeys((c, title * (len(meant[c.heading]) > 1)) for title, c in there if c.scale is not NAME)
     found = [_column(c, table=title) for c, title in figures]
     found += [_column(m.column, told_in=m.where) for m in getattr(module, "MENTIONED", ())]
-    return Section(rows, tuple(found))
+    return Section(rows, tuple(found), getattr(module, "MEANT", ()))
 
 
 def _column(c: Laid, table: str = "", told_in: str = "") -> Column:
