@@ -7,10 +7,9 @@ import math
 from protocols.evaluate.duel.settings import FEWEST
 from protocols.evaluate.duel.summary import Again, DuelSummary
 from protocols.report.duel_needed import average_needed, most_needed, of, other
-from protocols.report.edge_cells import interval, signed
 from protocols.report.mean_words import assumption
 from protocols.report.provenance import caveats
-from protocols.report.text import cost, count, p_text, percent, points
+from protocols.report.text import cost, count, interval, p_text, percent, points, signed
 from seqsearch.core.text import shown
 from seqsearch.distribution.interval import Interval, shows
 from seqsearch.distribution.mean import needed_for_mean

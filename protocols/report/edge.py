@@ -13,10 +13,10 @@ from rich.console import Group, RenderableType
 
 from protocols.edge.estimates import estimates
 from protocols.edge.summary import EdgeSummary
-from protocols.report import edge_cells as cells
 from protocols.report import edge_fit
 from protocols.report import edge_words as words
 from protocols.report.edge_plots import charts, matrices
+from protocols.report.edge_tables import bounds, distribution, extremes, luck
 from protocols.report.edge_truth import truth
 from protocols.report.gallery import drawn, gallery
 from protocols.report.page import identity, write_page
@@ -33,12 +33,10 @@ PAPER = "The Lie of the Average: How Class Incremental Learning Evaluation Decei
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     """Write ``report.html`` into a finished run and return its path; the sample images come from ``pools``."""
     data, similarity, summary = exported.results.run, exported.results.similarity, exported.summary
-    tables = [
-        t for t in (*edge_fit.tables(summary), cells.luck(summary), *truth(summary), *cells.extremes(summary)) if t
-    ]
+    tables = [*edge_fit.tables(summary), luck(summary), *truth(summary), *extremes(summary)]
     sections = [
-        _head(summary), cells.distribution(summary).html(), cells.bounds(summary).html(), *charts(summary),
-        *(t.html() for t in tables), _notes(summary),
+        _head(summary), distribution(summary).html(), bounds(summary).html(), *charts(summary),
+        *(t.html() for t in tables if t.rows), _notes(summary),
         matrices(data, similarity, pools) if similarity else "", gallery(data, pools), drawn(data, pools),
         how(summary), identity(data.config, pools),
     ]  # fmt: skip
@@ -66,13 +64,10 @@ def _ends(t: ExtremesTest) -> dict[str, float | None]:
 def render(s: EdgeSummary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
     parts: list[RenderableType] = [line(words.headline(s))]
-    tables = (
-        [] if s.unfinished else [cells.distribution(s), cells.bounds(s), cells.luck(s), *truth(s), *edge_fit.tables(s)]
-    )
-    for cell_table in [*cells.extremes(s)[:1], *tables]:
-        if cell_table is None or not cell_table.rows:
-            continue
-        parts += [line(""), line(cell_table.title, style="bold"), grid(cell_table), line(cell_table.lead, style="dim")]
+    tables = [] if s.unfinished else [distribution(s), bounds(s), luck(s), *truth(s), *edge_fit.tables(s)]
+    for table in [*extremes(s)[:1], *tables]:
+        if table.rows:
+            parts += [line(""), line(table.title, "bold"), grid(table.cells), line(table.lead, "dim")]
     parts.append(line(""))
     if not s.unfinished:
         parts += [line(finding) for finding in words.findings(s)]

@@ -1,4 +1,4 @@
-"""What ``--fit`` found, as cells, sentences and a chart."""
+"""What ``--fit`` found, as tables, sentences and a chart."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import math
 from protocols.edge.fit import Fit
 from protocols.edge.fitted import MethodFit, Side
 from protocols.edge.summary import EdgeSummary, MethodEdge
-from protocols.report.edge_cells import CONDITIONS, interval, signed
+from protocols.report.edge_tables import AGAINST_RANDOM, CONDITIONS, EFFECTS
 from protocols.report.legend import titled
 from protocols.report.plots import Dots, scatter
-from protocols.report.tables import Cells
-from protocols.report.text import count, p_text, percent
+from protocols.report.table import Table, Value, table
+from protocols.report.text import count, p_text, signed
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.ridge import PERMUTATIONS
 
@@ -21,29 +21,24 @@ HARDER = {"hard": "harder", "easy": "easier"}
 LESS = {"hard": "easier", "easy": "harder"}
 
 
-def tables(s: EdgeSummary) -> list[Cells]:
+def tables(s: EdgeSummary) -> list[Table]:
     """Fits, and where a gate is open the comparison; none without ``--fit``."""
     found = [_effects(s), _comparison(s)]
     return [t for t in found if t.rows]
 
 
-def _effects(s: EdgeSummary) -> Cells:
-    rows = [
-        (m.method, f.name, f"{100 * f.effect:+.2f}", f"{f.low:.4f}", f"{f.high:.4f}")
-        for m in s.methods
-        if m.fit
-        for f in m.fit.fit.features
-    ]
+def _effects(s: EdgeSummary) -> Table:
+    rows = [(m.method, f.name, f.effect, f.low, f.high) for m in s.methods if m.fit for f in m.fit.fit.features]
     lead = (
         "Points of accuracy that a standard deviation of a feature more adds to what the fit predicts (ridge regression, which "
         "shrinks them; not what a change of this feature alone would do), and its range over random sequences, beyond which "
         "nothing is predicted."
     )
-    return Cells("Fit of accuracy", lead, ("Method", "feature", "effect", "lowest", "highest"), tuple(rows))
+    return table(EFFECTS, lead, rows)
 
 
-def _comparison(s: EdgeSummary) -> Cells:
-    rows = tuple(_row(m.method, side) for m in s.methods if m.fit for side in m.fit.sides)
+def _comparison(s: EdgeSummary) -> Table:
+    rows = [_row(m.method, side) for m in s.methods if m.fit for side in m.fit.sides]
     seeds = max((m.fit.seeds for m in s.methods if m.fit), default=0)
     lead = (
         f"Percent and points. {CONDITIONS} For these sequences, over training seeds: all were trained with {seeds} seeds that "
@@ -51,21 +46,14 @@ def _comparison(s: EdgeSummary) -> Cells:
         "sequences trained once each, and take as many trainings again. Chosen at: the accuracy for which the random ones were "
         "chosen, luck included. Place: random sequences that score below the first fitted one, one training each."
     )
-    headings = (
-        "Method", "sequences", "predicted", "fitted", "worst, best: chosen at", "again", "fitted - again [95 %]",
-        "fitted - objective's [95 %]", "place [95 %]",
-    )  # fmt: skip
-    return Cells("Extremes of the fit against the worst and best random sequences", lead, headings, rows)
+    return table(AGAINST_RANDOM, lead, rows)
 
 
-def _row(method: str, s: Side) -> tuple[str, ...]:
-    again = percent(float(s.random.mean())) if len(s.random) else "-"
-    compared = (signed(i) if i else "-" for i in (s.minus_random, s.minus_objective))
-    place = interval(s.place.share) if s.place else "-"
-    which = f"{len(s.fitted)} {s.side}"
-    return (
-        method, which, percent(s.predicted), percent(float(s.fitted.mean())), percent(s.chosen_at), again, *compared, place,
-    )  # fmt: skip
+def _row(method: str, s: Side) -> tuple[Value, ...]:
+    again = float(s.random.mean()) if len(s.random) else None
+    place = s.place.share if s.place else None
+    measured = (s.predicted, float(s.fitted.mean()), s.chosen_at, again)
+    return (method, f"{len(s.fitted)} {s.side}", *measured, s.minus_random, s.minus_objective, place)
 
 
 def findings(m: MethodEdge) -> list[str]:

@@ -3,28 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 
 from protocols.edge.plan import ExtremesPlan
 from protocols.report.sequences import FOUND
 from protocols.report.sequences import render as render_sequences
 from protocols.report.sequences import to_json as sequences_to_json
-from protocols.report.tables import columns_of
+from protocols.report.table import (
+    COUNT,
+    EDGE,
+    NEITHER,
+    OURS,
+    SECONDS,
+    WORDS,
+    Column,
+    Layout,
+    Scale,
+    Value,
+    table,
+)
+from protocols.report.tables import columns_of, grid
 from protocols.report.text import count, line
 from seqsearch.extremes.find import Extreme
 
 if TYPE_CHECKING:
     from protocols.edge.plan_only import PlanSummary
 
+SCORE = Scale("that of the similarity", "any", lambda score: f"{score + 0.0:.5g}")
+SEQUENCE = Column("sequence", "sequence")
+S = Column(
+    "s", "S", "similarity of the classes of neighbouring tasks, or what --objective names", SCORE, "higher: easier, by the paper",
+    f"{EDGE}, Eq. 5 but for that factor",
+    "mean over neighbouring tasks of the mean of Sim(c, c'); Eq. 5 is (N/K) S for N classes in K equal tasks",
+)  # fmt: skip
+BOUND = Column(
+    "bound", "bound", "certified: S of no sequence goes beyond", SCORE, NEITHER,
+    "A new lower bound via projection for the quadratic assignment problem (Hadley, Rendl and Wolkowicz, 1992)",
+)  # fmt: skip
+FROM_RANDOM = Column(
+    "from_random", "from random", "how far S is from that of random sequences",
+    Scale("sd", "any", lambda distance: f"{distance:+.1f} sd"), NEITHER, OURS, "(S - mean) / sd of random S",
+)  # fmt: skip
+WAY = Column(
+    "way", "of the way", "how near the search came to the bound, or that the optimum is proven",
+    Scale("%", "at most 100", lambda share: f"{100 * share:.0f} %"), "higher: more extreme", OURS,
+    "(S - mean of random S) / (bound - mean of random S)",
+)  # fmt: skip
+PLANNED = Layout(
+    "plan",
+    "",
+    (
+        SEQUENCE,
+        S,
+        BOUND,
+        replace(WAY, heading="of the way to it"),
+        replace(FROM_RANDOM, heading="beyond random"),
+        Column("planner", "planner", "what searched", WORDS, NEITHER, OURS),
+        Column("moves", "moves", "exchanges tried", COUNT, NEITHER, OURS),
+        Column("seconds", "seconds", "time of the search", SECONDS._replace(text=lambda s: f"{s:.2f}"), NEITHER, OURS),
+    ),
+)
+
 
 def render(s: PlanSummary) -> RenderableType:
     """What was found, and a random sequence beside it, with the classes of each task."""
-    found = Group(table(s.plan, s.random[:1]), *_sequences(s))
+    found = Group(planned(s.plan, s.random[:1]), *_sequences(s))
     if s.seconds is None:
         return found
     holds = f"sequences.parquet holds hard, easy and {len(s.random)} random sequences"
@@ -49,54 +96,39 @@ def to_json(s: PlanSummary) -> dict[str, Any]:
     return {**asdict(s.plan), "cut_short": s.plan.cut_short, "random": list(s.random), "sequences": sequences}
 
 
-def table(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
+def planned(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
     """A table: each extreme, its bound and how near to it, and what it took."""
-    grid = Table(box=None, pad_edge=False, header_style="")
-    headings = ("sequence", "S", "bound", "of the way to it", "beyond random", "planner", "moves", "seconds")
-    for heading in headings:
-        grid.add_column(heading, justify="left" if heading in ("sequence", "planner") else "right")
-    for kind, extremes in (("hard", p.hard), ("easy", p.easy)):
-        for i, e in enumerate(extremes):
-            grid.add_row(
-                f"{kind}-{i}", number(e.value), number(e.bound), way(p, e), beyond(p, e.value), e.planner, f"{e.moves:,}",
-                f"{e.seconds:.2f}",
-            )  # fmt: skip
-    for i, value in enumerate(random):
-        grid.add_row(f"random-{i}", number(value), "", "", beyond(p, value), "", "", "")
+    rows: list[tuple[Value, ...]] = [
+        (f"{kind}-{i}", e.value, e.bound, way(p, e), beyond(p, e.value), e.planner, e.moves, e.seconds)
+        for kind, extremes in (("hard", p.hard), ("easy", p.easy))
+        for i, e in enumerate(extremes)
+    ]
+    rows += [(f"random-{i}", value, "", "", beyond(p, value), "", "", "") for i, value in enumerate(random)]
     about = f"similarity: {p.source}; {shape(p.sizes)}; S ({p.objective}) of random sequences: "
     about += (
         "not defined, so that hard and easy mean nothing"
         if p.mean is None
-        else f"mean {number(p.mean)}, sd {number(p.sd)}"
+        else f"mean {S.text(p.mean)}, sd {S.text(p.sd)}"
     )
     notes = [line(said) for said in (p.says_nothing, p.cut_short) if said]
-    return Group(line(about), *notes, line(""), grid, columns_of("edge"))
+    return Group(line(about), *notes, line(""), grid(table(PLANNED, "", rows).cells), columns_of("edge"))
 
 
-def number(value: float | None) -> str:
-    """A score, or ``-``."""
-    return "-" if value is None else f"{value + 0.0:.5g}"
-
-
-def way(p: ExtremesPlan, e: Extreme) -> str:
-    """How far from the random mean to the bound an extreme comes, in percent; ``-`` where no bound was asked for.
+def way(p: ExtremesPlan, e: Extreme) -> str | float | None:
+    """How far from the random mean to the bound an extreme comes, as a share; None where no bound was asked for.
 
     The first of all sequences is the optimum itself, whatever its bound.
     """
     if p.mean is None or e.value is None or p.mean == e.bound:
-        return "-"
+        return None
     if e.planner == "exact" and e in (p.hard[0], p.easy[0]):
         return "proven optimum"
-    if e.bound is None:
-        return "-"
-    return f"{100 * (e.value - p.mean) / (e.bound - p.mean):.0f} %"
+    return None if e.bound is None else (e.value - p.mean) / (e.bound - p.mean)
 
 
-def beyond(p: ExtremesPlan, value: float | None) -> str:
+def beyond(p: ExtremesPlan, value: float | None) -> float | None:
     """Distance from the random mean in standard deviations of random sequences."""
-    if value is None or p.mean is None or not p.sd:
-        return "-"
-    return f"{(value - p.mean) / p.sd:+.1f} sd"
+    return None if value is None or p.mean is None or not p.sd else (value - p.mean) / p.sd
 
 
 def shape(sizes: Sequence[int]) -> str:

@@ -1,94 +1,192 @@
-"""Estimates against the truth, where every sequence was trained: the tables of the EDGE paper, as cells."""
+"""Estimates against the truth, where every sequence was trained: the tables of the EDGE paper."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from protocols.edge.summary import EdgeSummary
 from protocols.edge.truth import Against, Truth
-from protocols.report.tables import Cells
-from protocols.report.text import p_text, percent
-from seqsearch.distribution.correlation import Coefficient
+from protocols.report.table import (
+    COUNT,
+    DOWN,
+    EDGE,
+    NEITHER,
+    OURS,
+    P_VALUE,
+    PERCENT,
+    SPREAD,
+    UP,
+    Column,
+    Layout,
+    Scale,
+    Table,
+    Value,
+    table,
+)
 from seqsearch.distribution.normality import Normality
 
+METHOD = Column("method", "Method")
+OWN = f"{OURS}, docs/distribution.md"
+CLOSER = "lower: a better estimate"
+HUNDREDTHS = SPREAD._replace(text=lambda distance: f"{100 * distance:.2f}")
+DISTANCES = (
+    Column(
+        "jsd", "JSD, nats", "Jensen-Shannon divergence of the truth's histogram P and the fitted normal Q",
+        Scale("nats", "0 to ln 2 = 0.693", lambda nats: f"{nats:.3f}"), CLOSER, f"{EDGE}, appendix D.1.1; Tables 1 and 2",
+        "KL(P, M)/2 + KL(Q, M)/2, M = (P + Q)/2", none="",
+    ),
+    *(
+        Column(
+            f"w{p}", f"W{p}, points", "Wasserstein distance of truth and fitted normal", HUNDREDTHS, CLOSER, f"{EDGE}, {where}",
+            f"(integral over u of abs(F^-1(u) - G^-1(u))^p)^(1/p), p = {p}", none="",
+        )
+        for p, where in ((1, "appendix D.1.1"), (2, "Table A4, which speaks of W2"))
+    ),
+)  # fmt: skip
+AGAINST = Layout(
+    "truth",
+    "Estimates against the truth (Table 1)",
+    (
+        METHOD,
+        Column("estimate", "estimate"),
+        *(
+            Column(
+                name, name, f"{which} final accuracy: of all sequences, and as each estimate has them", PERCENT, UP,
+                f"{EDGE}, Tables 1 and 2", f"{name} over its sequences of A(O)", none="",
+            )
+            for name, which in (("min", "least"), ("max", "greatest"))
+        ),
+        Column(
+            "mean", "mean", "mean of the normal that an estimate, or the truth, is taken for", PERCENT, UP,
+            f"{EDGE}, sections 3.1 and 5.1.1", "mean over its sequences of A(O)", none="",
+        ),
+        Column(
+            "sd", "sd", "of the normal that an estimate, or the truth, is taken for", SPREAD, DOWN, f"{EDGE}, section 3.1",
+            "ddof 0 for RS and EDGE as published, else 1", none="",
+        ),
+        *DISTANCES,
+    ),
+)  # fmt: skip
+POWER = Scale("1", "any", lambda power: f"{power:.2f}")
+THREE_DIGITS = P_VALUE._replace(text=lambda p: f"{p:.3f}")
+NORMAL = Layout(
+    "normality",
+    "Normality (Table A3)",
+    (
+        METHOD,
+        Column("scale", "scale"),
+        Column(
+            "lambda", "lambda", "exponent of the Box-Cox transformation, by maximum likelihood", POWER, NEITHER,
+            f"{EDGE}, Table A3", none="n/a",
+        ),
+        *(
+            Column(key, heading, "p-value of accuracies being normal", THREE_DIGITS, NEITHER, f"{EDGE}, Table A3", none="n/a")
+            for key, heading in (("shapiro", "Shapiro-Wilk"), ("dagostino", "D'Agostino"), ("ks", "KS"))
+        ),
+        Column(
+            "lilliefors", "Lilliefors", "p-value of accuracies being normal: KS where mean and sd are fitted", THREE_DIGITS,
+            NEITHER, f"{OURS}: the valid form of what {EDGE}, Table A3, has as KS", none="n/a",
+        ),
+    ),
+)  # fmt: skip
+CORRELATION = Scale("1", "-1 to 1", lambda r: f"{r:+.2f}")
+SHARED = "sequences, or groups that share S"
+PEARSON = Column(
+    "pearson", "Pearson [95 %]", "correlation of S and accuracy", CORRELATION, NEITHER, f"{EDGE}, Fig. 2 (c)", over=SHARED,
+    none="n/a",
+)  # fmt: skip
+SPEARMAN = Column(
+    "spearman", "Spearman [95 %]", "rank correlation of S and accuracy", CORRELATION, NEITHER, OWN, over=SHARED, none="n/a"
+)  # fmt: skip
+NUMBER = COUNT._replace(text=str)
+RELATED = Layout(
+    "correlation",
+    "Similarity and accuracy (Fig. 2 c)",
+    (
+        METHOD,
+        Column("sequences", "sequences", "sequences compared", NUMBER, NEITHER, OURS),
+        Column("groups", "groups", "groups of sequences compared that share what S depends on", NUMBER, NEITHER, OURS),
+        PEARSON,
+        Column("pearson_p", "p", "p-value of Pearson's correlation being 0", P_VALUE, NEITHER, OWN, none="n/a"),
+        SPEARMAN,
+        Column("spearman_p", "p", "p-value of Spearman's correlation being 0", P_VALUE, NEITHER, OWN, none="n/a"),
+    ),
+)
+OTHERS = Layout(
+    "similarities",
+    "Other similarities (Table A4)",
+    (
+        METHOD,
+        Column("similarity", "similarity"),
+        *(
+            Column(
+                key, key, "of the hard, one random and the easy sequence of this similarity", scale, NEITHER,
+                f"{EDGE}, section 4.2 and Table A4", f"{which} of three A(O)", none="",
+            )
+            for key, which, scale in (
+                ("min", "least", PERCENT),
+                ("max", "greatest", PERCENT),
+                ("mean", "mean", PERCENT),
+                ("sd", "sd (ddof 0)", SPREAD),
+            )
+        ),
+        *DISTANCES,
+    ),
+)  # fmt: skip
+LAYOUTS = (AGAINST, NORMAL, RELATED, OTHERS)
 
-def truth(s: EdgeSummary) -> list[Cells]:
+
+def truth(s: EdgeSummary) -> list[Table]:
     """Tables 1, A3, A4 and Fig. 2 (c) of the paper, for runs in which every sequence was trained."""
     known = [(m.method, m.truth) for m in s.methods if m.truth]
     if not known:
         return []
-    first: list[tuple[str, ...]] = []
+    first: list[tuple[Value, ...]] = []
     for method, t in known:
-        shape = (percent(t.low), percent(t.high), percent(t.fit.mu), percent(t.fit.sigma))
-        first.append((method, f"truth ({len(t.sequences)} sequences)", *shape, "", "", ""))
+        shape = (t.low, t.high, t.fit.mu, t.fit.sigma)
+        first.append((method, f"truth ({len(t.sequences)} sequences)", *shape, None, None, None))
         first += [(method, *_against(a)) for a in t.against]
-    headings = ("Method", "estimate", "min", "max", "mean", "sd", "JSD, nats", "W1, points", "W2, points")
     lead = (
         "Percent and points; for these classes, this split, these test images and the training seeds that all sequences share, "
         "over which accuracies are means. JSD: Jensen-Shannon divergence of the true histogram and the fitted normal; W1, W2: "
         "Wasserstein distances (the paper prints one W, and names both). sd of RS and of EDGE as published with ddof 0, else "
         "with ddof 1."
     )
-    tables = [Cells("Estimates against the truth (Table 1)", lead, headings, tuple(first))]
+    tables = [table(AGAINST, lead, first)]
     lead = (
         "p-values of the hypothesis that accuracies are normal: after Box-Cox (lambda), as printed, and on the raw scale. "
         "KS with fitted mean and sd is invalid (its p-values are too large); Lilliefors is the valid form. n/a: fewer than 10 "
         "different values."
     )
-    names = ("Shapiro-Wilk", "D'Agostino", "KS", "Lilliefors")
-    tables.append(
-        Cells(
-            "Normality (Table A3)", lead, ("Method", "scale", "lambda", *names),
-            tuple((method, *row) for method, t in known for row in _normality(t.normality)),
-        )
-    )  # fmt: skip
+    tables.append(table(NORMAL, lead, [(method, *row) for method, t in known for row in _normality(t.normality)]))
     tables += _related(known)
     if any(len(t.encoders) > 1 for _, t in known):
         sweep = [(method, *_against(a)) for method, t in known for a in t.encoders]
         lead = "EDGE as published (hard, random, easy), its extremes found on each similarity; percent and points."
-        columns = ("Method", "similarity", "min", "max", "mean", "sd", "JSD, nats", "W1, points", "W2, points")
-        tables.append(Cells("Other similarities (Table A4)", lead, columns, tuple(sweep)))
+        tables.append(table(OTHERS, lead, sweep))
     return tables
 
 
-def _related(known: Sequence[tuple[str, Truth]]) -> list[Cells]:
+def _related(known: Sequence[tuple[str, Truth]]) -> list[Table]:
     """Fig. 2 (c); nothing where S is not defined."""
     rows = [
-        (
-            method, str(c.n), "-" if c.clusters is None else str(c.clusters), coefficient(c.pearson), p_text(c.pearson.p),
-            coefficient(c.spearman), p_text(c.spearman.p),
-        )
+        (method, c.n, c.clusters, c.pearson.value, c.pearson.p, c.spearman.value, c.spearman.p)
         for method, t in known
         if (c := t.correlation)
-    ]  # fmt: skip
+    ]
     lead = (
         "Over all sequences, for these test images and training seeds. Sequences that share what S depends on are not "
         "independent: intervals and p-values count groups of them."
     )
-    headings = ("Method", "sequences", "groups", "Pearson [95 %]", "p", "Spearman [95 %]", "p")
-    return [Cells("Similarity and accuracy (Fig. 2 c)", lead, headings, tuple(rows))] if rows else []
+    return [table(RELATED, lead, rows)] if rows else []
 
 
-def _against(a: Against) -> tuple[str, ...]:
-    fit = (percent(a.fit.mu), percent(a.fit.sigma)) if a.fit else ("", "")
-    bounds = ("" if a.low is None else percent(a.low), "" if a.high is None else percent(a.high))
-    return (a.name, *bounds, *fit, f"{a.jsd:.3f}", f"{100 * a.w1:.2f}", f"{100 * a.w2:.2f}")
+def _against(a: Against) -> tuple[Value, ...]:
+    fit = (a.fit.mu, a.fit.sigma) if a.fit else (None, None)
+    return (a.name, a.low, a.high, *fit, a.jsd, a.w1, a.w2)
 
 
-def _normality(n: Normality) -> list[tuple[str, ...]]:
+def _normality(n: Normality) -> Iterator[tuple[Value, ...]]:
     """A row for each scale."""
-    power = "n/a" if n.box_cox_lambda is None else f"{n.box_cox_lambda:.2f}"
-    rows = []
-    for scale, shown, p in (("Box-Cox", power, n.transformed), ("raw", "", n.raw)):
-        values = (p.shapiro, p.dagostino, p.ks, p.lilliefors) if p else (None,) * 4
-        rows.append((scale, shown, *("n/a" if v is None else f"{v:.3f}" for v in values)))
-    return rows
-
-
-def coefficient(c: Coefficient) -> str:
-    """With its interval, if it has one."""
-    v = c.value
-    if math.isnan(v.value):
-        return "n/a"
-    return f"{v.value:+.2f}" if math.isnan(v.low) else f"{v.value:+.2f} [{v.low:+.2f}, {v.high:+.2f}]"
+    for scale, power, p in (("Box-Cox", n.box_cox_lambda, n.transformed), ("raw", "", n.raw)):
+        yield (scale, power, *((p.shapiro, p.dagostino, p.ks, p.lilliefors) if p else (None,) * 4))

@@ -9,11 +9,10 @@ from protocols.edge.summary import EdgeSummary, Facts, MethodEdge
 from protocols.edge.trained import of_every
 from protocols.report import edge_fit
 from protocols.report.chance_words import at_chance
-from protocols.report.edge_cells import interval, signed
-from protocols.report.edge_truth import coefficient
+from protocols.report.edge_truth import PEARSON
 from protocols.report.mean_words import LOOKING, assumption
 from protocols.report.provenance import caveats
-from protocols.report.text import cost, count, enumerated, p_text, percent
+from protocols.report.text import cost, count, enumerated, interval, p_text, percent, signed
 from seqsearch.core.text import shown
 from seqsearch.distribution.correlation import FEWEST
 from seqsearch.distribution.mean import needed_for_mean
@@ -170,7 +169,7 @@ def correlated(m: MethodEdge) -> str:
     if c is None or math.isnan(c.pearson.value.value):
         return ""
     which = f"all {c.n}" if every else f"{c.n} random"
-    text = f"over {which} sequences accuracy and S correlate with r = {coefficient(c.pearson)}"
+    text = f"over {which} sequences accuracy and S correlate with r = {PEARSON.text(c.pearson.value)}"
     text += "" if math.isnan(c.pearson.p) else f", p = {p_text(c.pearson.p)}"
     what, there = ("sequences", c.n) if c.clusters is None else ("groups that share what S depends on", c.clusters)
     if there < FEWEST:

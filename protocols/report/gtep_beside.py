@@ -5,10 +5,9 @@ from __future__ import annotations
 from protocols.gtep.alike import WHAT, closest, line_of
 from protocols.gtep.cells import Cell, table_rows
 from protocols.gtep.summary import Summary
-from protocols.report.edge_cells import interval
 from protocols.report.gtep_cells import cell, names, tuning
 from protocols.report.tables import Cells
-from protocols.report.text import percent, points
+from protocols.report.text import interval, percent, points
 from seqsearch.distribution.interval import AGREE
 
 

@@ -10,9 +10,8 @@ from protocols.gtep.cells import OF_TUNING, Cell, table_rows
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Summary
 from protocols.report.column import SIZES
-from protocols.report.edge_cells import interval
 from protocols.report.tables import Cells
-from protocols.report.text import count, duration, enumerated, percent
+from protocols.report.text import count, duration, enumerated, interval, percent
 
 LONG = 40
 """Pools with longer names are numbered; their names are said once."""

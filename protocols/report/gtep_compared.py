@@ -9,10 +9,9 @@ import numpy as np
 
 from protocols.gtep.cells import OF_TUNING, Cell
 from protocols.gtep.summary import Rankings, Summary
-from protocols.report.edge_cells import signed
 from protocols.report.gtep_cells import cell, names, seconds_text, size, standing, tuned_on, tuning
 from protocols.report.tables import Cells
-from protocols.report.text import count, enumerated, p_text, percent
+from protocols.report.text import count, enumerated, p_text, percent, signed
 from seqsearch.selection.agreement import Agreement
 from seqsearch.selection.regret import Difference
 

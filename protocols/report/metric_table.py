@@ -28,6 +28,7 @@ LETTERS = (
 LAID_OUT = {
     "cldyb": "protocols.report.cldyb_tables",
     "duel": "protocols.report.duel_tables",
+    "edge": "protocols.report.edge_tables",
     "explain": "protocols.report.explain_tables",
     "mcil": "protocols.report.mcil_tables",
     "online": "protocols.report.online_tables",

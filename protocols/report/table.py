@@ -30,7 +30,7 @@ OURS = "this program"
 UP, DOWN, NEITHER = "higher is better", "lower is better", "neither is better"
 """Directions: which way a figure is better for a method."""
 NONE = "-"
-"""What a table shows where there is no value."""
+"""What a table shows where there is no value, unless its column says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,7 @@ class Column:
         formula: how it is computed, in the letters of docs/metrics.md; empty where ``about`` says it, as of counts and times.
         over: what its interval is over; empty where it has none.
         below: a second line of the heading.
+        none: what is shown where there is no value.
     """
 
     key: str
@@ -103,6 +104,7 @@ class Column:
     formula: str = ""
     over: str = ""
     below: str = ""
+    none: str = NONE
 
     def named(self, name: str, key: str = "") -> Column:
         """With ``name`` in the place of ``...`` in the heading, and ``key`` (by default the name) in the key."""
@@ -133,16 +135,16 @@ class Column:
             return there if math.isnan(value.low) else f"{there} [{bounds}]"
         if isinstance(value, str):
             return value
-        return NONE if value is None or not math.isfinite(value) else self.scale.text(value)
+        return self.none if value is None or not math.isfinite(value) else self.scale.text(value)
 
     def plain(self, value: Value) -> tuple[str | float | None, ...]:
-        """A value for each of `keys`; what is no finite number is None."""
+        """A value for each of `keys`; what is no finite number, or an empty text, is None."""
         if isinstance(value, Marked):
             value = value.value
         found: list[str | float | None] = (
             [value.value, value.low, value.high] if isinstance(value, Interval) else [value]
         )
-        found = [None if isinstance(v, float) and not math.isfinite(v) else v for v in found]
+        found = [None if v == "" or (isinstance(v, float) and not math.isfinite(v)) else v for v in found]
         return tuple([*found, None, None][: len(self.keys)])
 
 

@@ -13,7 +13,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from seqsearch.core.text import counted, shown
-from seqsearch.distribution.interval import shows
+from seqsearch.distribution.interval import Interval, shows
 
 COLUMNS, FEWEST = 120, 40
 """Columns of what is printed where there is no terminal and no ``COLUMNS``; fewer than 40 are not asked for."""
@@ -57,6 +57,17 @@ def percent(fraction: float) -> str:
 def points(difference: float) -> str:
     """A difference of fractions in points, with its sign where it shows: ``+1.2``, ``0.0``; ``-`` if it is no number."""
     return f"{100 * difference:+.1f}" if shows(difference) else percent(abs(difference))
+
+
+def interval(i: Interval) -> str:
+    """Percent with bounds: ``81.2 [79.0, 83.1]``."""
+    return percent(i.value) if math.isnan(i.low) else f"{percent(i.value)} [{percent(i.low)}, {percent(i.high)}]"
+
+
+def signed(i: Interval) -> str:
+    """A difference in points with its interval."""
+    value = points(i.value)
+    return value if math.isnan(i.low) else f"{value} [{points(i.low)}, {points(i.high)}]"
 
 
 def p_text(p: float) -> str:

@@ -14,8 +14,8 @@ from protocols.cli.main import main
 from protocols.edge.plan import finder, plan, plan_digest
 from protocols.edge.plan_settings import EdgePlanSettings, ExtremesSettings
 from protocols.edge.run import EdgeRun
-from protocols.report.edge_cells import distribution, extremes
-from protocols.report.edge_plan import way
+from protocols.report.edge_plan import WAY, way
+from protocols.report.edge_tables import distribution, extremes
 from seqsearch.core.errors import UserError
 from seqsearch.extremes.exact import AT_ONCE, exact_extremes, is_small
 from seqsearch.extremes.objective import Problem
@@ -75,7 +75,7 @@ def test_what_auto_found_is_what_the_planner_finds_that_it_took() -> None:
 def test_only_the_first_of_several_is_an_optimum() -> None:
     p = plan("s", some(8), (2, 2, 2, 2), EdgePlanSettings(planner="exact", extremes=2))
     assert way(p, p.easy[0]) == "proven optimum"
-    assert re.fullmatch(r"\d+ %", way(p, p.easy[1]))
+    assert re.fullmatch(r"\d+ %", WAY.text(way(p, p.easy[1])))
 
 
 @pytest.mark.parametrize("constant", [0.0, 0.7, 0.1 + 0.2])

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from protocols.cldyb.cannot_differ import ONE_TASK
 from protocols.cldyb.summary import MethodSummary, Summary
 from protocols.report import cldyb_words, duel_words, edge_words, explain_words, mcil_words, score_words
-from protocols.report.edge_cells import signed
-from protocols.report.text import highest, points
+from protocols.report.text import highest, points, signed
 from seqsearch.distribution.correlation import similarity_correlation
 from seqsearch.distribution.drop import ImageShares, drop
 from seqsearch.distribution.interval import Interval

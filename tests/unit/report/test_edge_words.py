@@ -15,7 +15,7 @@ from protocols.edge.protocol import EDGE
 from protocols.edge.summary import Facts, MethodEdge, mean_over
 from protocols.report import edge_words as words
 from protocols.report.edge import to_json
-from protocols.report.edge_cells import distribution
+from protocols.report.edge_tables import distribution
 from seqsearch.planners.replicates import of_order, scoring
 from tests.unit.report.edge_summaries import HIGH, LOW, MIDDLE, TASKS, Values, final, spread, summary
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
@@ -67,7 +67,7 @@ def test_what_no_order_changes_is_said(tmp_path: Path) -> None:
     assert words.findings(s) == [
         "er: accuracy is the same on every sequence trained (23 of them): no effect of their order is seen."
     ]
-    assert distribution(s).rows[0][4] == "0.0"
+    assert distribution(s).texts[0][4] == "0.0"
 
 
 def test_methods_with_the_same_verdict_share_a_clause(tmp_path: Path) -> None:

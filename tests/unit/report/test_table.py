@@ -55,6 +55,14 @@ def test_values_are_shown_by_their_scale(made: Table) -> None:
     assert [c.heading for c in made.columns][-1] == "of glyphs"
 
 
+def test_a_column_says_what_stands_where_there_is_no_value() -> None:
+    p = Column("p", "p", "of a test", PERCENT, UP, OURS, none="n/a")
+    made = table(Layout("t", "", (p, ACC)), "", [(None, ""), (math.nan, Interval(math.nan))])
+    assert made.texts == [("n/a", ""), ("n/a", "-")]
+    assert made.csv() == "p,acc,acc_low,acc_high\n,,,\n,,,\n"
+    assert made.records()[0] == {"p": None, "acc": None, "acc_low": None, "acc_high": None}
+
+
 def test_records_csv_and_frame_have_the_same_plain_values(made: Table) -> None:
     records = made.records()
     assert records[0] == {

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from protocols.report import edge_words as words
 from protocols.report.edge import how, render, to_json
-from protocols.report.edge_cells import distribution, extremes, luck
+from protocols.report.edge_tables import distribution, extremes, luck
 from tests.unit.report.edge_summaries import HIGH, LOW, spread, summary
 
 
@@ -34,24 +34,24 @@ def test_spread_is_parted_by_crossed_seeds(tmp_path: Path) -> None:
     )
     assert s.facts is not None
     assert s.facts.crossed == 2
-    [row] = distribution(s).rows
+    [row] = distribution(s).texts
     assert row[4:7] == tuple(f"{100 * told[n]:.1f}" for n in ("sd", "order_sd", "training_sd"))
     assert row[7:] == ("60.0", "80.0", f"{100 * (1 - 0.05 ** (1 / 20)):.1f}")
     alone = distribution(summary(tmp_path, [0.5], [0.9], random))
     assert "sequences times" not in alone.lead
-    assert alone.rows[0][5:7] == ("-", "-")
+    assert alone.texts[0][5:7] == ("-", "-")
     uncrossed = distribution(summary(tmp_path, LOW, HIGH, random))
     assert "(training from the 2 hard and easy ones alone, 2 sequences times 2 seeds)" in uncrossed.lead
-    assert uncrossed.rows[0][5] == "-"
+    assert uncrossed.texts[0][5] == "-"
 
 
 def test_seeds_that_move_all_orders_alike_leave_no_effect_of_order(tmp_path: Path) -> None:
     """However widely single trainings of random sequences, each with a seed of its own, are spread."""
     seeds = [0.70, 0.71]
-    [row] = distribution(summary(tmp_path, seeds, seeds, spread(20), (seeds,) * 4)).rows
+    [row] = distribution(summary(tmp_path, seeds, seeds, spread(20), (seeds,) * 4)).texts
     assert (row[5], row[6]) == ("0.0", "0.7")
     assert float(row[4]) > 5
-    [row] = distribution(summary(tmp_path, seeds, seeds, spread(20), (seeds, [0.60, 0.61], seeds, seeds))).rows
+    [row] = distribution(summary(tmp_path, seeds, seeds, spread(20), (seeds, [0.60, 0.61], seeds, seeds))).texts
     assert row[5] == "5.0"
 
 
@@ -87,12 +87,10 @@ def test_bounds_are_spoken_of_only_where_they_were_asked_for(tmp_path: Path, bou
 
 def test_given_orders_have_a_row_each_and_one_together(tmp_path: Path) -> None:
     table = luck(summary(tmp_path, LOW, HIGH, spread(5)))
-    assert table is not None
-    assert [row[1] for row in table.rows] == ["rs-0", "rs-42", "rs: mean of 2"]
-    assert "[" in table.rows[-1][-1]
+    assert [row[1] for row in table.texts] == ["rs-0", "rs-42", "rs: mean of 2"]
+    assert "[" in table.texts[-1][-1]
     short = luck(summary(tmp_path, LOW, HIGH, spread(3)))
-    assert short is not None
-    assert short.rows[-1][-1] == "too few: 4 random sequences are needed"
+    assert short.texts[-1][-1] == "too few: 4 random sequences are needed"
 
 
 def test_it_fits_a_terminal(tmp_path: Path) -> None:
