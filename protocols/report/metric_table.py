@@ -33,6 +33,7 @@ LAID_OUT = {
     "mcil": "protocols.report.mcil_tables",
     "online": "protocols.report.online_tables",
     "power": "protocols.report.power",
+    "score": "protocols.report.score_tables",
 }
 """Modules whose ``LAYOUTS`` have the columns of a section; ``MEANT``, where it has one, says what rows are of (`Section`)."""
 UNLIKE = (
@@ -58,8 +59,8 @@ def _section(module: Any) -> Section:
     for _, c in there:
         meant.setdefault(c.heading, set()).add(c.about)
     rows = tuple(dict.fromkeys(c.heading for _, c in there if c.scale is NAME))
-    figures = dict.fromkeys((c, title * (len(meant[c.heading]) > 1)) for title, c in there if c.scale is not NAME)
-    found = [_column(c, table=title) for c, title in figures]
+    figures = [_column(c, table=title * (len(meant[c.heading]) > 1)) for title, c in there if c.scale is not NAME]
+    found = list(dict.fromkeys(figures))
     found += [_column(m.column, told_in=m.where) for m in getattr(module, "MENTIONED", ())]
     return Section(rows, tuple(found), getattr(module, "MEANT", ()))
 

@@ -16,6 +16,7 @@ from protocols.report.charts import Line, bounds, line_chart
 from protocols.report.gallery import drawn, gallery
 from protocols.report.legend import keys, section, titled
 from protocols.report.page import identity, plain, write_page
+from protocols.report.score_tables import tables
 from protocols.report.tables import columns_of, grid
 from protocols.report.text import line
 from protocols.running.protocol import Exported
@@ -38,9 +39,9 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     data, s = exported.results, exported.summary
     notes = "".join(f"<li>{escape(note)}</li>" for note in words.notes(s))
     head = f'<p class="eyebrow">seqsearch run {escape(s.run)}</p>\n<h1>{escape(words.headline(s))}</h1>'
+    shown = [t.html() for t in tables(s)]
     sections = [
-        head, *(t.html() for t in words.tables(s)[:-1]), f'<ul class="notes">{notes}</ul>', _curves(s),
-        *(t.html() for t in words.tables(s)[-1:]), gallery(data, pools), drawn(data, pools),
+        head, *shown[:-1], f'<ul class="notes">{notes}</ul>', _curves(s), *shown[-1:], gallery(data, pools), drawn(data, pools),
         drawn(data, pools, HELD_OUT, "heldout"), identity(data.config, pools),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{s.run}: methods on given sequences", sections)
@@ -68,7 +69,7 @@ def to_json(s: ScoreSummary) -> dict[str, Any]:
 def render(s: ScoreSummary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
     parts: list[RenderableType] = [line(words.headline(s), "bold")]
-    for table in () if s.reached else words.tables(s):
+    for table in () if s.reached else [t.cells for t in tables(s)]:
         parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]
     below = [] if s.reached else [columns_of("score")]
     return Group(*parts, line(""), *(line(f"- {note}") for note in words.notes(s)), *below)

@@ -33,18 +33,6 @@ NONE = "-"
 """What a table shows where there is no value, unless its column says otherwise."""
 
 
-@dataclass(frozen=True)
-class Marked:
-    """A value with a mark behind it, or in bold: that of a method that may be the best."""
-
-    value: float | Interval | None
-    mark: str = ""
-    bold: bool = False
-
-
-Value = str | float | Interval | Marked | None
-
-
 def seconds(value: float) -> str:
     """Three digits."""
     return f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"
@@ -72,10 +60,28 @@ POINTS = Scale("points", "-100 to 100", percent)
 DIFFERENCE = Scale("points", "-100 to 100", points)
 """Of points with a sign."""
 SPREAD = Scale("points", "from 0", percent)
+SHARE = Scale("%", "at most 100", percent)
+"""Of a difference relative to what it is from."""
 COUNT = Scale("count", "from 0", lambda n: f"{n:,}")
+SMALL = COUNT._replace(text=str)
+"""Of counts that are hardly ever in thousands."""
 MEGABYTES = Scale("MB", "from 0", megabytes)
 SECONDS = Scale("s", "from 0", seconds)
 P_VALUE = Scale("1", "0 to 1", p_text)
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A value of a cell that is shown with a mark behind it, in bold, or by a scale that is not its column's."""
+
+    value: float | Interval | None
+    mark: str = ""
+    bold: bool = False
+    scale: Scale | None = None
+
+
+Value = str | float | Interval | Marked | tuple[float | None, ...] | None
+"""Of a cell: a tuple has the figures of a column with ``parts``; text is shown as it is."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,7 @@ class Column:
         over: what its interval is over; empty where it has none.
         below: a second line of the heading.
         none: what is shown where there is no value.
+        parts: of cells with several figures, which the scale shows together: what stands behind the key for each of them.
     """
 
     key: str
@@ -105,6 +112,7 @@ class Column:
     over: str = ""
     below: str = ""
     none: str = NONE
+    parts: tuple[str, ...] = ()
 
     def named(self, name: str, key: str = "") -> Column:
         """With ``name`` in the place of ``...`` in the heading, and ``key`` (by default the name) in the key."""
@@ -120,32 +128,34 @@ class Column:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Of the value, and of the bounds of its interval."""
-        return (self.key, f"{self.key}_low", f"{self.key}_high") if self.over else (self.key,)
+        """Of the value, and of the bounds of its interval; of each of its parts."""
+        parts = self.parts or (("", "_low", "_high") if self.over else ("",))
+        return tuple(self.key + part for part in parts)
 
-    def text(self, value: Value) -> str:
-        """As it is shown: ``81.2 [79.0, 83.1]`` with an interval."""
+    def text(self, value: Value, mark: str = "") -> str:
+        """As it is shown: ``81.2 [79.0, 83.1]`` with an interval, ``81.2* [79.0, 83.1]`` with a mark, too."""
         if isinstance(value, Marked):
-            number, space, bounds = self.text(value.value).partition(" [")
-            text = f"{number}{value.mark}{space}{bounds}"
+            text = replace(self, scale=value.scale or self.scale).text(value.value, value.mark)
             return Bold(text) if value.bold else text
         if isinstance(value, Interval):
             bounds = ", ".join(map(self.scale.text, (value.low, value.high)))
-            there = self.text(value.value)
+            there = self.text(value.value, mark)
             return there if math.isnan(value.low) else f"{there} [{bounds}]"
         if isinstance(value, str):
             return value
-        return self.none if value is None or not math.isfinite(value) else self.scale.text(value)
+        if isinstance(value, tuple):
+            return self.scale.text(value)
+        return (self.none if value is None or not math.isfinite(value) else self.scale.text(value)) + mark
 
     def plain(self, value: Value) -> tuple[str | float | None, ...]:
         """A value for each of `keys`; what is no finite number, or an empty text, is None."""
         if isinstance(value, Marked):
             value = value.value
-        found: list[str | float | None] = (
-            [value.value, value.low, value.high] if isinstance(value, Interval) else [value]
-        )
-        found = [None if v == "" or (isinstance(v, float) and not math.isfinite(v)) else v for v in found]
-        return tuple([*found, None, None][: len(self.keys)])
+        if isinstance(value, Interval):
+            value = (value.value, value.low, value.high)
+        found = value if isinstance(value, tuple) else (value,)
+        known = [None if v == "" or (isinstance(v, float) and not math.isfinite(v)) else v for v in found]
+        return tuple([*known, *[None] * len(self.keys)][: len(self.keys)])
 
 
 def stored(key: str, heading: str) -> Column:

@@ -16,6 +16,7 @@ from protocols.report import cldyb, score_words
 from protocols.report.by_method import EACH, marks, stars
 from protocols.report.cldyb_tables import methods
 from protocols.report.cldyb_words import notes
+from protocols.report.score_tables import methods
 from protocols.report.text import Bold, cell
 from seqsearch.distribution.drop import drop
 from seqsearch.distribution.max_t import max_t
@@ -143,7 +144,7 @@ def test_both_drops_of_score_are_marked(tmp_path: Path) -> None:
         for m, p in (("er", 0.05), ("slca", 0.2))
     )
     s = ScoreSummary("r", "s", rows, low, low, {}, (), (), (), None, searched_placed=where, unseen_placed=where)
-    cells = score_words.methods(s)
+    cells = methods(s).cells
     columns = {h: [row[i].split(" ")[0][-1] for row in cells.rows] for i, h in enumerate(cells.headings)}
     assert [c == "*" for c in columns["drop (searched)"]] == [True, False]
     assert [c == "*" for c in columns["drop (held out)"]] == [False, False]

@@ -24,7 +24,7 @@ from protocols.evaluate.score.summary import MethodScore, ScoreSummary, TaskScor
 from protocols.report import columns, compare, edge_plan, explain, published, score
 from protocols.report.metric_table import matching, sections
 from protocols.report.rank_words import of_table
-from protocols.report.score_words import methods
+from protocols.report.score_tables import methods
 from protocols.running.provenance import Provenance
 from seqsearch.extremes.find import Extreme
 from tests.unit.report.test_cldyb_words import side
@@ -71,12 +71,12 @@ def test_score_explain_and_compare_say_it_below_their_tables_and_not_without() -
 
 
 def test_the_table_of_scores_has_the_columns_that_somebody_has_a_figure_for() -> None:
-    found = methods(scored())
+    found = methods(scored()).cells
     assert found.headings == ("Method", "found (searched)", "found (held out)", "random", "bound, found")
     assert found.rows == (("er", "-", "50.0", "50.0", "75.0"), ("slca", "50.0", "-", "25.0", "-"))
     assert methods(replace(scored(), methods=())).rows == ()
     alone = replace(scored().methods[0], unseen=None)
-    assert methods(replace(scored(), methods=(alone,))).headings == ("Method", "random", "hard", "bound, found")
+    assert methods(replace(scored(), methods=(alone,))).cells.headings == ("Method", "random", "hard", "bound, found")
 
 
 def test_plans_and_published_results_say_it() -> None:

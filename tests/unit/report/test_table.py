@@ -22,11 +22,14 @@ from protocols.report.table import (
     UP,
     Column,
     Layout,
+    Marked,
+    Scale,
     Table,
     Value,
     table,
     tex,
 )
+from protocols.report.text import Bold
 from seqsearch.distribution.interval import Interval
 from tests.unit.report.mcil_rows import summary
 
@@ -61,6 +64,32 @@ def test_a_column_says_what_stands_where_there_is_no_value() -> None:
     assert made.texts == [("n/a", ""), ("n/a", "-")]
     assert made.csv() == "p,acc,acc_low,acc_high\n,,,\n,,,\n"
     assert made.records()[0] == {"p": None, "acc": None, "acc_low": None, "acc_high": None}
+
+
+def test_a_value_may_be_marked_bold_or_of_another_scale_and_stays_a_number() -> None:
+    cells = [
+        Marked(Interval(0.5, 0.25, 0.75), "*"),
+        Marked(0.5, bold=True),
+        Marked(0.5, "*", scale=COUNT),
+        Marked(None),
+    ]
+    assert [ACC.text(c) for c in cells] == ["50.0* [25.0, 75.0]", "50.0", "0.5*", "-"]
+    assert [isinstance(ACC.text(c), Bold) for c in cells] == [False, True, False, False]
+    assert [ACC.plain(c) for c in cells] == [
+        (0.5, 0.25, 0.75),
+        (0.5, None, None),
+        (0.5, None, None),
+        (None, None, None),
+    ]
+
+
+def test_a_cell_may_have_several_figures() -> None:
+    column = Column(
+        "acc", "Acc (sd)", scale=Scale("%", "0 to 100", lambda both: f"{both[0]} ({both[1]})"), parts=("", "_sd")
+    )
+    assert column.keys == ("acc", "acc_sd")
+    assert [column.text(v) for v in ((0.5, 0.1), "failed", None)] == ["0.5 (0.1)", "failed", "-"]
+    assert [column.plain(v) for v in ((0.5, math.nan), "failed", None)] == [(0.5, None), ("failed", None), (None, None)]
 
 
 def test_records_csv_and_frame_have_the_same_plain_values(made: Table) -> None:

@@ -1,0 +1,180 @@
+"""The tables of a score summary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from protocols.cldyb.summary import Side
+from protocols.evaluate.score.summary import MethodScore, ScoreSummary
+from protocols.report import cldyb_joint
+from protocols.report.score_words import best, joint_rows, stars_of
+from protocols.report.table import (
+    CLDYB,
+    NEITHER,
+    NONE,
+    OURS,
+    PERCENT,
+    POINTS,
+    SHARE,
+    UP,
+    Column,
+    Layout,
+    Marked,
+    Table,
+    Value,
+    table,
+)
+from seqsearch.distribution.drop import Drop
+
+SIDES = {"random": "random", "heldout": "held-out pool", "hard": "hard", "easy": "easy", "given": "given"}
+"""Headings by kind of sequence, beside the found ones."""
+KINDS = {"searched": "found", **SIDES}
+
+OWN = f"{OURS}, docs/score.md"
+DISTRIBUTION = f"{OURS}, docs/distribution.md"
+MEAN = "1/T sum over i <= T of a_Ti, mean over sequences and the training seeds of each"
+DROPS = "found and random sequences, training seeds and test images, as the notes say"
+HARDER = "lower is better; higher: harder sequences"
+METHOD = Column("method", "Method")
+
+
+def _found(key: str, heading: str, which: str, section: str) -> Column:
+    about = f"Acc on found sequences that {which} searched with the method; bold: this method may be the best (95 %)"
+    return Column(key, heading, about, PERCENT, UP, f"{CLDYB}, section {section}", MEAN)
+
+
+def _of_kind(kind: str, heading: str) -> Column:
+    if kind == "heldout":
+        about, section = "Acc on random sequences of a pool that no search saw", "5.2 and Table 1"
+    else:
+        about, section = "Acc on sequences of this kind", "5.1"
+    return Column(f"acc_{kind}", heading, about, PERCENT, UP, f"{CLDYB}, section {section}", MEAN)
+
+
+DROP = Column(
+    "drop_...", "drop (...)", "how much lower Acc is on these found sequences than on random ones; *: harder (easier) for this "
+    "method by itself, adjusted p at most 0.05", SHARE, HARDER, DISTRIBUTION, "(Acc random - Acc found) / Acc random", DROPS,
+)  # fmt: skip
+BOUND = Column(
+    "bound_...", "bound, ...", "Acc of joint training on all classes of the sequence at once, the best of three learners",
+    PERCENT, NEITHER, OWN, "mean over tasks of its accuracy, as Acc",
+)  # fmt: skip
+OVER_MEAN = Column(
+    "over_ncm_...", "over NCM, ...", "what Acc has more than the nearest class mean of frozen features", POINTS, UP, OWN,
+    "Acc - Acc of simplecil",
+)  # fmt: skip
+BEFORE = (
+    METHOD,
+    _found("acc_searched", "found (searched)", "were", "5.1"),
+    _found("acc_unseen", "found (held out)", "were not", "5.2"),
+    *(_of_kind(kind, heading) for kind, heading in SIDES.items()),
+    DROP.named("searched"),
+    DROP.named("held out", "unseen"),
+)
+METHODS = Layout("methods", "Methods", (*BEFORE, BOUND, OVER_MEAN))
+TRANSFER = Layout(
+    "transfer",
+    "Transfer between methods",
+    (
+        Column("searched_with", "Searched with"),
+        replace(DROP, heading="...", about="relative drop of the method on the sequences that were searched with the methods of "
+                "the row"),
+    ),
+)  # fmt: skip
+TASK_BOUND = Column("bound_...", "bound (...)", "accuracy of joint training on the task", PERCENT, NEITHER, OWN)
+TASK_MEAN = Column(
+    "ncm_...", "NCM (...)", "accuracy of the nearest class mean of frozen features on the task", PERCENT, NEITHER, OWN
+)
+ALONE = (replace(TASK_BOUND, key="bound", heading="bound"), replace(TASK_MEAN, key="ncm", heading="NCM"))
+"""Where all methods have one backbone."""
+TASKS = Layout(
+    "tasks",
+    "Tasks",
+    (
+        Column("sequence", "Sequence"),
+        Column("task", "task"),
+        Column(
+            "acc_...", "...", "final accuracy of the method on the task, mean over training seeds", PERCENT, UP,
+            f"{CLDYB}, section 2", "a_Ti",
+        ),
+        *ALONE,
+        TASK_BOUND,
+        TASK_MEAN,
+    ),
+)  # fmt: skip
+LAYOUTS = (METHODS, cldyb_joint.JOINT, TRANSFER, TASKS)
+
+
+def tables(s: ScoreSummary) -> list[Table]:
+    """All that have rows."""
+    found = [methods(s), cldyb_joint.table(joint_rows(s)), *([transfer(s)] if s.transfer else []), tasks(s)]
+    return [t for t in found if t.rows]
+
+
+def methods(s: ScoreSummary) -> Table:
+    """One row a method; columns that nobody has a figure for are left out."""
+    columns = [*BEFORE, *(c.named(name, kind) for kind, name in KINDS.items() for c in (BOUND, OVER_MEAN))]
+    found = any(m.searched or m.unseen for m in s.methods)
+    bold = best(s)
+    rows = [_row(m, found, marked, bold) for m, *marked in zip(s.methods, *stars_of(s), strict=True)]
+    there = [i for i, c in enumerate(columns) if c is METHOD or any(c.text(row[i]) != NONE for row in rows)]
+    columns = [columns[i] for i in there]
+    drops = "; relative drop [95 %]" if any(c.heading.startswith("drop (") for c in columns) else ""
+    lead = f"Final Acc in percent: means over sequences and the training seeds of each, test images{drops}."
+    return table(METHODS, lead, [[row[i] for i in there] for row in rows], columns)
+
+
+def _row(m: MethodScore, found: bool, marked: Sequence[str], bold: Sequence[Sequence[str]]) -> tuple[Value, ...]:
+    """All its cells; hard sequences stand among the ``found`` ones where there are such."""
+    return (
+        m.method, *(_on_found(side, m.method in those) for side, those in zip((m.searched, m.unseen), bold, strict=True)),
+        *(None if kind == "hard" and found else _acc(m, kind) for kind in SIDES),
+        _drop(m.searched_drop, marked[0]), _drop(m.unseen_drop, marked[1]),
+        *(of.get(kind) for kind in KINDS for of in (m.bound, m.over_mean)),
+    )  # fmt: skip
+
+
+def _on_found(side: Side | None, bold: bool) -> Value:
+    return Marked(side.acc if side else None, bold=bold)
+
+
+def _acc(m: MethodScore, kind: str) -> float:
+    """Mean final Acc; of random sequences over those that the drop is from, if there is one."""
+    drop = (m.unseen_drop or m.searched_drop) if kind == "random" else None
+    return drop.random if drop else m.sides[kind].acc if kind in m.sides else math.nan
+
+
+def _drop(drop: Drop | None, mark: str = "") -> Value:
+    return None if drop is None or drop.nothing_differs else Marked(drop.relative, mark)
+
+
+def transfer(s: ScoreSummary) -> Table:
+    """Drop of each method on the sequences found for each group of methods."""
+    group, drop = TRANSFER.columns
+    labels = [m.method for m in s.methods]
+    rows = [(g, *(_drop(s.transfer[g, m]) for m in labels)) for g in dict.fromkeys(g for g, _ in s.transfer)]
+    lead = (
+        "Relative drop of Acc in percent [95 %]; rows: the methods that sequences were searched with; columns: judged."
+    )
+    return table(TRANSFER, lead, rows, [group, *map(drop.named, labels)])
+
+
+def tasks(s: ScoreSummary) -> Table:
+    """Final accuracy task by task."""
+    sequence, task, accuracy, *_ = TASKS.columns
+    labels = [m.method for m in s.methods]
+    bounds = list(dict.fromkeys(b for t in s.tasks for b in t.bound))
+    of_bounds = ALONE if len(bounds) == 1 else [c.named(b) for b in bounds for c in (TASK_BOUND, TASK_MEAN)]
+    rows = [
+        (
+            t.sequence,
+            t.step,
+            *(t.accuracy.get(m) for m in labels),
+            *(of.get(b) for b in bounds for of in (t.bound, t.mean)),
+        )
+        for t in s.tasks
+    ]
+    lead = "Final accuracy in percent on each task, with scores over all classes of the sequence, mean over training seeds."
+    return table(TASKS, lead, rows, [sequence, task, *map(accuracy.named, labels), *of_bounds])
