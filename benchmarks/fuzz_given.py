@@ -19,7 +19,8 @@ from protocols.evaluate.parts.source import filled, read_source
 from protocols.evaluate.score.protocol import SCORE
 from protocols.evaluate.score.settings import ScoreSettings
 from protocols.report import compare as compare_report
-from protocols.report.compare_words import headline, notes, tables
+from protocols.report.compare_tables import tables
+from protocols.report.compare_words import headline, notes
 from protocols.report.rank_words import of_table
 from protocols.report.score import render, to_json, write_report
 from seqsearch.results.named import read_named

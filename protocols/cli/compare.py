@@ -52,7 +52,8 @@ def compare(runs: tuple[Path, ...], table: Path | None, reference: str, out: Pat
         _check_out(out)
     from protocols.evaluate.compare.comparison import compare as compared
     from protocols.report.compare import render, to_json, write_folder
-    from protocols.report.compare_words import headline, notes, tables
+    from protocols.report.compare_tables import tables
+    from protocols.report.compare_words import headline, notes
 
     found = compared(runs, reference)
     if out is not None:

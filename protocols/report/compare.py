@@ -16,12 +16,15 @@ from protocols.evaluate.compare.agreement import Agreement
 from protocols.evaluate.compare.comparison import Comparison
 from protocols.evaluate.compare.figures import MEAN, Side
 from protocols.evaluate.compare.studies import Studies
-from protocols.evaluate.compare.table import Table, write_table
+from protocols.evaluate.compare.table import Table as Accuracies
+from protocols.evaluate.compare.table import write_table
 from protocols.report import compare_words as words
 from protocols.report.charts import Line, bounds, line_chart
+from protocols.report.compare_tables import tables
 from protocols.report.legend import keys, section, titled
 from protocols.report.page import identity, plain, write_page
-from protocols.report.tables import Cells, columns_of, grid
+from protocols.report.table import Table
+from protocols.report.tables import columns_of, grid
 from protocols.report.text import line
 from seqsearch.results.rows import Row, RunInfo, finite
 from seqsearch.results.schema import ACCURACIES
@@ -36,16 +39,16 @@ GROWN = {"growth": "a pool has grown"}
 PAGE, TABLE, FIGURES = "compare.html", "accuracy.csv", "compare.json"
 
 
-def render(tables: Sequence[Cells], headline: str = "", notes: Sequence[str] = ()) -> RenderableType:
+def render(found: Sequence[Table], headline: str = "", notes: Sequence[str] = ()) -> RenderableType:
     """For a terminal, or as plain text for a file."""
     parts: list[RenderableType] = [line(headline, "bold")] if headline else []
-    for table in tables:
+    for table in [t.cells for t in found]:
         parts += [line(""), line(table.title, "bold"), grid(table), *([line(table.lead, "dim")] if table.lead else [])]
     below = [line(""), *(line(f"- {note}") for note in notes), columns_of("compare")]
     return Group(*parts, *below)
 
 
-def table_json(table: Table, ranks: Agreement) -> dict[str, Any]:
+def table_json(table: Accuracies, ranks: Agreement) -> dict[str, Any]:
     """Plain values; what is not a finite number is None."""
     said: dict[str, Any] = plain(
         {
@@ -99,7 +102,7 @@ def write_folder(out: Path, c: Comparison) -> list[Path]:
     notes = "".join(f"<li>{escape(note)}</li>" for note in words.notes(c))
     sections = [
         f'<p class="eyebrow">seqsearch compare</p>\n<h1>{escape(words.headline(c))}</h1>',
-        *(t.html() for t in words.tables(c)), f'<ul class="notes">{notes}</ul>', _runs(c), _methods(c), _upcoming(c),
+        *(t.html() for t in tables(c)), f'<ul class="notes">{notes}</ul>', _runs(c), _methods(c), _upcoming(c),
         _random(c), *(identity(r.data.config) for r in c.runs),
     ]  # fmt: skip
     write_table(out / TABLE, c.table)

@@ -27,6 +27,7 @@ LETTERS = (
 )
 LAID_OUT = {
     "cldyb": "protocols.report.cldyb_tables",
+    "compare": "protocols.report.compare_tables",
     "duel": "protocols.report.duel_tables",
     "edge": "protocols.report.edge_tables",
     "explain": "protocols.report.explain_tables",

@@ -1,92 +1,126 @@
-"""Tables of accuracies with the rank correlations of their columns, as cells."""
+"""Tables of accuracies, and of the rank correlations of their columns."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from protocols.evaluate.compare.agreement import Agreement, ColumnAgreement
-from protocols.evaluate.compare.table import Table
-from protocols.report.tables import Cells
-from protocols.report.text import count, percent
+from protocols.evaluate.compare.table import Table as Accuracies
+from protocols.report.table import (
+    CLDYB,
+    NEITHER,
+    OURS,
+    P_VALUE,
+    PERCENT,
+    UP,
+    WORDS,
+    Column,
+    Layout,
+    Marked,
+    Scale,
+    Table,
+    Value,
+    table,
+)
+from protocols.report.text import count
+from seqsearch.distribution.interval import Interval
 
 SIGNIFICANT = 0.05
 
+OWN = f"{OURS}, docs/compare.md"
+ALIKE = "higher: they rank alike"
+BELOW = f"{CLDYB}, section 5.2, below Tables 1 and 4"
+COEFFICIENT = Scale("1", "-1 to 1", lambda r: f"{r:.3f}")
+SMALL_P = P_VALUE._replace(text=lambda p: "< .0001" if p < 0.0001 else f"{p:.4f}")
+METHOD = Column("method", "Method")
+BENCHMARK = Column(
+    "acc_...", "...", "final accuracy of a method in this run or benchmark, with its interval, cut at 0 and 100; below it SRCC "
+    "and KRCC with the reference column", PERCENT, UP, f"{CLDYB}, section 5.1",
+    "1/T sum over i <= T of a_Ti; of --table as given", "sequences, training seeds and test images, as said below",
+)  # fmt: skip
+GIVEN = replace(BENCHMARK, scale=PERCENT._replace(text=lambda value: f"{value:.6g}"), over="")
+"""Of a table from a file: in any unit."""
+BY_METHOD = Layout("accuracies", "Accuracy by method", (METHOD, BENCHMARK))
+SRCC_P = Column(
+    "srcc_p", "p", "two-sided p-value of the correlation before it; nothing is corrected for several", SMALL_P, NEITHER, OWN,
+    "share of all orders of the methods that correlate as strongly, up to 9 methods",
+)  # fmt: skip
+AGREEMENT = Layout(
+    "agreement",
+    "Agreement with ...",
+    (
+        Column("column", "Column"),
+        Column(
+            "srcc", "SRCC", "Spearman's rank correlation of a column with the reference, over methods", COEFFICIENT, ALIKE, BELOW,
+            "correlation of ranks, ties at their mean",
+        ),
+        SRCC_P,
+        Column("krcc", "KRCC", "Kendall's rank correlation, likewise", COEFFICIENT, ALIKE, BELOW, "tau-b"),
+        replace(SRCC_P, key="krcc_p"),
+        Column("p_is_of", "p is of", "whether p is of all orders, or approximate", WORDS, NEITHER, OWN),
+    ),
+)  # fmt: skip
 
-def of_table(table: Table, ranks: Agreement) -> list[Cells]:
+
+def of_table(accuracies: Accuracies, ranks: Agreement) -> list[Table]:
     """Of a table from a file."""
-    return [printed(table, ranks), correlations(ranks)]
+    return [printed(accuracies, ranks), correlations(ranks)]
 
 
-def printed(table: Table, ranks: Agreement | None, reach: list[list[float]] | None = None) -> Cells:
+def printed(accuracies: Accuracies, ranks: Agreement | None, reach: list[list[float]] | None = None) -> Table:
     """The table as papers print it: final accuracies in percent with ``reach``, half the width of intervals, else as given;
     correlations below."""
-    rows = []
-    for m, method in enumerate(table.methods):
-        cells = [
-            _plain(v) if reach is None else accuracy(v, reach[m][c]) for c, v in enumerate(table.values[m].tolist())
-        ]
-        rows.append((method, *cells))
+    rows: list[tuple[Value, ...]] = []
+    for m, method in enumerate(accuracies.methods):
+        values = accuracies.values[m].tolist()
+        rows.append((method, *(values if reach is None else map(accuracy, values, reach[m]))))
     if ranks:
         by_column = {a.column: a for a in ranks.columns}
         for name, figure in (("SRCC", "srcc"), ("KRCC", "krcc")):
-            with_reference = [_coefficient(by_column.get(c), figure) for c in table.columns]
+            with_reference = [_coefficient(by_column.get(c), figure) for c in accuracies.columns]
             rows.append((f"{name} with {ranks.reference}", *with_reference))
     lead = "" if reach is None else "Final Acc in percent, with its 95 % interval where there is one. "
     stars = f"* p < .05 (two-sided, by itself; of {_times(ranks)} nothing is corrected)." if ranks else ""
-    return Cells("Accuracy by method", (lead + stars).strip(), ("Method", *table.columns), tuple(rows))
+    column = GIVEN if reach is None else BENCHMARK
+    return table(BY_METHOD, (lead + stars).strip(), rows, [METHOD, *map(column.named, accuracies.columns)])
 
 
-def correlations(ranks: Agreement) -> Cells:
+def correlations(ranks: Agreement) -> Table:
     """Each column with the reference, with p-values."""
-    rows = []
+    rows: list[tuple[Value, ...]] = []
     for a in ranks.columns:
         c = a.correlations
         if c is None:
-            rows.append((a.column, "-", "-", "-", "-", "fewer than two methods have both"))
+            rows.append((a.column, *[None] * 4, "fewer than two methods have both"))
             continue
         how = "all orders" if c.exact else "approximate"
         if math.isnan(c.srcc):
             how = "a column has one value only"
-        numbers = (_three(c.srcc), _p(c.srcc_p), _three(c.krcc), _p(c.krcc_p))
-        rows.append((f"{a.column} ({count(c.n, 'method')})", *numbers, how))
+        rows.append((f"{a.column} ({count(c.n, 'method')})", c.srcc, c.srcc_p, c.krcc, c.krcc_p, how))
     lead = (
         "Spearman's (SRCC) and Kendall's (KRCC, tau-b) rank correlation; p: two-sided, of no agreement, over all orders of these "
         "methods up to 9 of them."
     )
-    return Cells(
-        f"Agreement with {ranks.reference}", lead, ("Column", "SRCC", "p", "KRCC", "p", "p is of"), tuple(rows)
+    return table(AGREEMENT, lead, rows, title=f"Agreement with {ranks.reference}")
+
+
+def accuracy(value: float, reach: float) -> Interval:
+    """With its interval, cut at 0 and 1; ``reach``: half its width before that, NaN if there is none."""
+    return (
+        Interval(value, max(0.0, value - reach), min(1.0, value + reach)) if math.isfinite(reach) else Interval(value)
     )
-
-
-def accuracy(value: float, reach: float) -> str:
-    """In percent, with its interval, cut at 0 and 1: ``97.9 [91.4, 100.0]``; ``reach``: half its width before that, NaN if
-    there is none."""
-    if not math.isfinite(reach):
-        return percent(value)
-    return f"{percent(value)} [{percent(max(0.0, value - reach))}, {percent(min(1.0, value + reach))}]"
-
-
-def _plain(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.6g}"
 
 
 def _times(ranks: Agreement | None) -> str:
     return count(2 * len(ranks.columns), "test") if ranks else ""
 
 
-def _coefficient(a: ColumnAgreement | None, figure: str) -> str:
+def _coefficient(a: ColumnAgreement | None, figure: str) -> Value:
     """``0.964*``."""
     if a is None:
         return "N/A"
     if a.correlations is None or math.isnan(a.correlations.srcc):
-        return "-"
+        return None
     value, p = getattr(a.correlations, figure), getattr(a.correlations, f"{figure}_p")
-    return f"{value:.3f}" + ("*" if p < SIGNIFICANT else "")
-
-
-def _three(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.3f}"
-
-
-def _p(value: float) -> str:
-    return "-" if math.isnan(value) else "< .0001" if value < 0.0001 else f"{value:.4f}"
+    return Marked(value, "*" if p < SIGNIFICANT else "", scale=COEFFICIENT)

@@ -14,7 +14,8 @@ import pytest
 from protocols.evaluate.compare.comparison import Comparison, compare
 from protocols.evaluate.compare.figures import MEAN, NO_IMAGES, SAME
 from protocols.report.compare import to_json
-from protocols.report.compare_words import notes, tables
+from protocols.report.compare_tables import tables
+from protocols.report.compare_words import notes
 from protocols.running.provenance import CIRCULAR, REWARDED_ON_TEST
 from seqsearch.core.errors import UserError
 from seqsearch.results.rows import JudgedRollout, TaskSequence
@@ -375,8 +376,8 @@ def test_runs_that_differ_in_their_seed_alone_are_studies_with_a_spread_and_neve
     }
     assert c.studies.differing[0].values == ("7", "8", "9")
     first, parts, *_ = tables(c)
-    assert first.rows[0][:4] == ("found", "mean of 2", "3", "64.3 (51.0 to 81.0)")
-    assert ("first task", "differs", "") in parts.rows
+    assert first.texts[0][:4] == ("found", "mean of 2", "3", "64.3 (51.0 to 81.0)")
+    assert ("first task", "differs", "") in parts.texts
     assert not any(t.title.startswith("Minus") for t in tables(c))
     said = to_json(c)["studies"]
     assert said["spreads"][0] == {

@@ -19,14 +19,11 @@ from seqsearch.core.errors import UserError
 from tests.unit.report.table_headings import FILLED, NAMES, Heading, Source, all_headings, makers, makes_rows, mentions
 
 HERE = Path(__file__).parents[3]
-SECTIONS = {"rank_words": ("compare",), "cldyb_joint": ("cldyb",)}
-"""Of files that are not called by their section, or make tables of several."""
 HEADINGS = all_headings()
 
 
-def sections_of(heading: Heading) -> tuple[str, ...]:
-    stem = heading.file.stem
-    return SECTIONS.get(stem, (stem.partition("_")[0],))
+def section_of(heading: Heading) -> str:
+    return heading.file.stem.partition("_")[0]
 
 
 def explained(heading: Heading, in_section: str) -> bool:
@@ -37,14 +34,14 @@ def explained(heading: Heading, in_section: str) -> bool:
 
 
 def test_every_heading_of_every_table_is_explained() -> None:
-    there = [(name, h) for h in HEADINGS for name in sections_of(h)]
+    there = [(section_of(h), h) for h in HEADINGS]
     assert {name for name, _ in there} == set(sections()) - set(LAID_OUT)
     assert len(HEADINGS) > 200
     assert [(name, h.file.name, h.table, h.text) for name, h in there if not explained(h, name)] == []
 
 
 def test_every_column_that_is_explained_is_one_of_a_table() -> None:
-    made = {(name, h.table, h.text) for h in HEADINGS for name in sections_of(h)}
+    made = {(section_of(h), h.table, h.text) for h in HEADINGS}
     for name, section in sections().items():
         if name in LAID_OUT:
             continue
@@ -133,7 +130,7 @@ def test_a_column_or_a_section_is_told_by_its_name() -> None:
 def test_every_heading_is_found_as_a_table_shows_it() -> None:
     """With the line below it, and with something in the place of ``...``, but where that is all: a method's or a pool's name."""
     shown = {
-        (sections_of(h)[0], f"{h.text} {h.below.replace(FILLED, 'found')}".strip().replace(FILLED, "16"))
+        (section_of(h), f"{h.text} {h.below.replace(FILLED, 'found')}".strip().replace(FILLED, "16"))
         for h in HEADINGS
         if h.text != FILLED
     }
