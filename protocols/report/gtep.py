@@ -15,8 +15,8 @@ from protocols.gtep.cells import Cell, table_rows
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Rankings, Summary
 from protocols.report import gtep_words as words
-from protocols.report.gtep_cells import legend, tuned_on
 from protocols.report.gtep_plots import charts
+from protocols.report.gtep_tables import legend, tuned_on
 from protocols.report.page import identity, plain, write_page
 from protocols.report.tables import bullets, told
 from protocols.running.protocol import Exported
@@ -30,7 +30,8 @@ PAPER = "Hyperparameters in Continual Learning: A Reality Check"
 
 def render(s: Summary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    return told("gtep", words.headline(s), legend(s), words.tables(s), (*words.findings(s), *words.notes(s)))
+    tables = [t.cells for t in words.tables(s)]
+    return told("gtep", words.headline(s), legend(s), tables, (*words.findings(s), *words.notes(s)))
 
 
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:

@@ -2,29 +2,85 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from protocols.gtep.alike import WHAT, closest, line_of
 from protocols.gtep.cells import Cell, table_rows
 from protocols.gtep.summary import Summary
-from protocols.report.gtep_cells import cell, names, tuning
-from protocols.report.tables import Cells
-from protocols.report.text import interval, percent, points
+from protocols.report.gtep_tables import HARMONIC, METHOD, OWN, RANK, cell, names, tuning
+from protocols.report.table import GTEP, PERCENT, UP, Column, Layout, Marked, Scale, Table, Value, table
+from protocols.report.text import points
 from seqsearch.distribution.interval import AGREE
 
+WITH = Column(
+    "acc", "Acc", "over test images of all classes of the pool, those shared with the pool tuned on included", PERCENT, UP,
+    f"{GTEP}, section 4.1", "as Acc (sd)",
+)  # fmt: skip
+AVG_WITH = replace(WITH, key="avg_acc", heading="AvgAcc", formula="as AvgAcc (sd)")
 
-def unshared(s: Summary, pool: str) -> Cells:
+
+def _without(c: Column, what: str, formula: str = "as before", over: str = "") -> Column:
+    """The same without the shared classes."""
+    about = f"{what} over test images of the classes alone that the pools do not share"
+    return replace(c, key=f"{c.key}_without", heading="without", about=about, source=OWN, formula=formula, over=over)
+
+
+UNSHARED = Layout(
+    "unshared",
+    "On ..., with and without the shared classes",
+    (
+        METHOD,
+        WITH,
+        _without(WITH, "Acc"),
+        AVG_WITH,
+        _without(AVG_WITH, "AvgAcc", "as before; over tasks after which any of them was seen"),
+        HARMONIC,
+        _without(HARMONIC, "H", over="class orders"),
+        RANK,
+        _without(RANK, "place by H"),
+    ),
+)
+DISTANCE = Scale("cosine distance", "0 to 2", lambda distance: f"{distance:.4f}")
+MORE_ALIKE = "lower: more alike"
+LOOK_ALIKES = Layout(
+    "look_alikes",
+    "Images that look alike",
+    (
+        Column("pool", "Pool"),
+        Column("tuned_on", "tuned on"),
+        Column("judged_on", "judged on"),
+        Column(
+            "distance", "distance",
+            "of an image that judges to the nearest one tuned on; * nearer than 99 % of images are to one of their own", DISTANCE,
+            MORE_ALIKE, OWN, "1 - cosine of the backbone's features",
+        ),
+        Column(
+            "own_distance", "to own", "of the image that judges to the nearest other one of its own pool", DISTANCE, MORE_ALIKE,
+            OWN, "1 - cosine",
+        ),
+        *(
+            Column(
+                f"median_{name}", name, f"median over all images: to the nearest {which}", DISTANCE, MORE_ALIKE, OWN,
+                "median of 1 - cosine",
+            )
+            for name, which in (("within", "other one of the own pool"), ("across", "one tuned on"))
+        ),
+    ),
+)  # fmt: skip
+
+
+def unshared(s: Summary, pool: str) -> Table:
     """Figures with and without the classes that were tuned on, too; no rows where a pool shares none."""
     ranked = {r["method_id"]: r for r in table_rows(s.cells) if (r["pool"], r["use"]) == (pool, "tuned")}
-    rows = []
+    rows: list[tuple[Value, ...]] = []
     for method in s.results.methods:
         c = cell(s, pool, method)
         if c is None or c.unshared is None or not c.valid:
             continue
         u, r = c.unshared, ranked[method]
-        pairs = zip((c.acc, c.avg), (u.acc, u.avg), strict=True)
-        means = [percent(float(v.mean())) for pair in pairs for v in pair]
-        h = interval(c.harmonic.value), interval(u.harmonic.value) if u.known else "-"
-        places = str(r["rank"]), str(r["unshared_rank"] or "-")
-        rows.append((method, *means, *h, *places))
+        means = [float(v.mean()) for v in (c.acc, u.acc, c.avg, u.avg)]
+        h = c.harmonic.value, u.harmonic.value if u.known else None
+        rows.append((method, *means, *h, r["rank"], r["unshared_rank"]))
     known = _unshared_cells(s, pool)
     one = known[0].unshared if known else None
     lead = (
@@ -33,8 +89,7 @@ def unshared(s: Summary, pool: str) -> Cells:
         "classes alone; the methods are the same, and choose among all classes seen, the shared ones included. AvgAcc without: "
         "over tasks after which any of the other classes was seen. H as above, over class orders."
     )
-    headings = ("Method", "Acc", "without", "AvgAcc", "without", "H [95 %]", "without", "rank", "without")
-    return Cells(f"On {names(s)[pool]}, with and without the shared classes", lead, headings, tuple(rows))
+    return table(UNSHARED, lead, rows, title=f"On {names(s)[pool]}, with and without the shared classes")
 
 
 def _share(shared: int, classes: int) -> str:
@@ -75,14 +130,14 @@ def _ranks(values: list[float]) -> list[int]:
 # ------------------------------------------------------------------------------------------------ look-alikes
 
 
-def look_alikes(s: Summary) -> Cells:
+def look_alikes(s: Summary) -> Table:
     """The closest images of both phases, if they were looked for."""
-    rows = []
+    rows: list[tuple[Value, ...]] = []
     for r in sorted(s.results.look_alikes, key=lambda r: (s.results.pools.index(r["pool"]), r["number"])):
-        mark = "*" if r["number"] < r["near_images"] else ""
+        distance = Marked(r["distance"], "*" if r["number"] < r["near_images"] else "")
         images = f"{r['tuned_class']} [{r['tuned_row']}]", f"{r['judged_class']} [{r['judged_row']}]"
-        figures = (f"{r[name]:.4f}" for name in ("own_distance", "median_within", "median_across"))
-        rows.append((names(s)[r["pool"]], *images, f"{r['distance']:.4f}{mark}", *figures))
+        own = (r[name] for name in ("own_distance", "median_within", "median_across"))
+        rows.append((names(s)[r["pool"]], *images, distance, *own))
     of = s.results.look_alikes[0]["backbone"] if rows else ""
     lead = (
         f"Cosine distances of features of {of}, 0 for the same. Of each image that judges the nearest one of {tuning(s)}, the "
@@ -91,8 +146,7 @@ def look_alikes(s: Summary) -> Cells:
         f"nearest one tuned on. * nearer than 99 % of the images of both pools are to another of their own: {WHAT}. Near is what "
         "this backbone finds near; copies that it does not recognise are not found."
     )
-    headings = ("Pool", "tuned on", "judged on", "distance", "to own", "within", "across")
-    return Cells("Images that look alike", lead, headings, tuple(rows))
+    return table(LOOK_ALIKES, lead, rows)
 
 
 def alike_findings(s: Summary) -> list[str]:

@@ -1,4 +1,4 @@
-"""What choosing elsewhere costs, in cells and in words: regret, optimism, rankings, and the takeaways of the paper."""
+"""What choosing elsewhere costs, in tables and in words: regret, optimism, rankings, and the takeaways of the paper."""
 
 from __future__ import annotations
 
@@ -9,8 +9,35 @@ import numpy as np
 
 from protocols.gtep.cells import OF_TUNING, Cell
 from protocols.gtep.summary import Rankings, Summary
-from protocols.report.gtep_cells import cell, names, seconds_text, size, standing, tuned_on, tuning
-from protocols.report.tables import Cells
+from protocols.report.gtep_tables import (
+    METHOD,
+    OF_MEANS,
+    OWN,
+    bytes_text,
+    cell,
+    names,
+    seconds_text,
+    standing,
+    tuned_on,
+    tuning,
+)
+from protocols.report.gtep_tried import SELECTION
+from protocols.report.table import (
+    DIFFERENCE,
+    DOWN,
+    GTEP,
+    NEITHER,
+    P_VALUE,
+    PERCENT,
+    SMALL,
+    UP,
+    Column,
+    Layout,
+    Scale,
+    Table,
+    Value,
+    table,
+)
 from protocols.report.text import count, enumerated, p_text, percent, signed
 from seqsearch.selection.agreement import Agreement
 from seqsearch.selection.regret import Difference
@@ -28,19 +55,69 @@ ALIKE = 1e-9
 GIVEN = "Points, each with 95 % by itself over class orders of these classes, of these very settings"
 
 
-def by_choice(s: Summary) -> Cells:
+POOL = Column("pool", "Pool")
+CHOICES = {
+    "tuned": ("tuned", "of the setting chosen on the tuning pool", f"{GTEP}, Figs. 4 and 7"),
+    "conventional": ("chosen here", "of the one chosen on this pool", OWN),
+    "original": ("original", "of the defaults", f"{GTEP}, Figs. 4 and 7 (original)"),
+}
+"""By the use of the setting that was judged: the heading of its H, what that is of, and a source."""
+BY_CHOICE = Layout(
+    "by_choice",
+    "What choosing elsewhere costs",
+    (
+        POOL,
+        METHOD,
+        *(
+            Column(f"h_{use}", heading, f"H on test images, {which}", PERCENT, UP, source, OF_MEANS)
+            for use, (heading, which, source) in CHOICES.items()
+        ),
+        Column(
+            "regret", "regret", "what choosing elsewhere costs", DIFFERENCE, DOWN, OWN, "H (chosen here) - H (tuned)",
+            "class orders",
+        ),
+        Column(
+            "gain", "gain", "what tuning elsewhere brings over the defaults", DIFFERENCE, UP, OWN, "H (tuned) - H (original)",
+            "class orders",
+        ),
+        Column(
+            "optimism", "optimism", "by how much the score chosen by promised too much", DIFFERENCE, DOWN, OWN,
+            "H as chosen by - H of that setting on fresh orders, seeds and test images of the same pool", "class orders",
+        ),
+    ),
+)  # fmt: skip
+DIFFER = SMALL._replace(text=lambda v: f"{v[0]}, {v[1]}, {v[2]} of {v[3]}")
+RANKED = Layout(
+    "rankings",
+    "Do rankings of methods agree?",
+    (
+        POOL,
+        Column("rankings", "rankings"),
+        Column("methods", "methods", "methods ranked", SMALL, NEITHER, OWN),
+        Column(
+            "tau", "tau", "agreement of two rankings of methods by mean H", Scale("1", "-1 to 1", lambda tau: f"{tau:.2f}"),
+            "higher: they agree", SELECTION, "Kendall's tau-b",
+        ),
+        Column("p", "p", "p-value of unrelated rankings", P_VALUE, NEITHER, SELECTION),
+        Column(
+            "differ", "differ", "pairs of methods that differ significantly in the first ranking, the second, both, of all",
+            DIFFER, NEITHER, SELECTION, parts=("_first", "_second", "_both", "_of"),
+        ),
+    ),
+)  # fmt: skip
+
+
+def by_choice(s: Summary) -> Table:
     """Each method by the setting that was judged; nothing without ``--conventional`` or ``--originals``."""
-    called, rows = names(s), []
+    called, rows = names(s), list[tuple[Value, ...]]()
     for c in s.compared:
-        uses: tuple[str, ...] = ("tuned", "conventional", "original")
+        uses = tuple(CHOICES)
         if c.pool == tuned_on(s):
             uses = tuple(OF_TUNING.get(use, "") for use in uses)
         of = [cell(s, c.pool, c.method, use) for use in uses]
-        scores = [percent(x.harmonic.value.value) if x and x.valid else "-" for x in of]
-        promised = s.optimism.get(c.method)
-        rows.append(
-            (called.get(c.pool, tuning(s)), c.method, *scores, *map(_gap, (c.regret, c.gain_over_original, promised)))
-        )
+        scores = [x.harmonic.value.value if x and x.valid else None for x in of]
+        gaps = [None if d is None else d.value for d in (c.regret, c.gain_over_original, s.optimism.get(c.method))]
+        rows.append((called.get(c.pool, tuning(s)), c.method, *scores, *gaps))
     lead = (
         "H in percent on test images, and points with 95 % intervals over class orders alone, for these settings. Tuned: "
         f"chosen on {tuning(s)}; chosen here: on this pool's own images to choose by; original: the defaults. The pool that was "
@@ -49,34 +126,26 @@ def by_choice(s: Summary) -> Cells:
         "class orders, training seeds and test images of the pool that it was chosen on: of this choice, not of such choices "
         "on average."
     )
-    headings = ("Pool", "Method", "tuned", "chosen here", "original", "regret", "gain", "optimism")
-    return Cells("What choosing elsewhere costs", lead, headings, tuple(rows))
+    return table(BY_CHOICE, lead, rows)
 
 
-def _gap(d: Difference | None) -> str:
-    return "-" if d is None or not np.isfinite(d.value.value) else signed(d.value)
-
-
-def rankings(s: Summary) -> Cells:
+def rankings(s: Summary) -> Table:
     """How rankings of methods agree."""
     called = names(s)
-    rows = [(called.get(r.pool, r.pool), r.which, str(len(r.methods)), *_figures(r.agreement)) for r in s.agreements]
+    rows = [
+        (called.get(r.pool, r.pool), r.which, len(r.methods), a.tau, a.p, _differ(a))
+        for r in s.agreements
+        for a in [r.agreement]
+    ]
     lead = (
         "Kendall's tau-b of mean H. p: of unrelated rankings. Differ: pairs of methods that differ significantly in the first "
         "ranking, in the second, and in both, of all pairs (95 % over all pairs of both rankings)."
     )
-    return Cells(
-        "Do rankings of methods agree?", lead, ("Pool", "rankings", "methods", "tau", "p", "differ"), tuple(rows)
-    )
+    return table(RANKED, lead, rows)
 
 
-def _figures(a: Agreement) -> tuple[str, str, str]:
-    differ = f"{len(a.first)}, {len(a.second)}, {len(a.same) + len(a.reverse)} of {a.pairs}"
-    return _two(a.tau), "-" if math.isnan(a.p) else p_text(a.p), differ
-
-
-def _two(tau: float) -> str:
-    return "-" if math.isnan(tau) else f"{tau:.2f}"
+def _differ(a: Agreement) -> tuple[int, ...]:
+    return len(a.first), len(a.second), len(a.same) + len(a.reverse), a.pairs
 
 
 # ------------------------------------------------------------------------------------------------ in words
@@ -144,7 +213,7 @@ def agreement(s: Summary, r: Rankings) -> str:
     text = f"Rankings of {count(len(r.methods), 'method')} {of}"
     if math.isnan(a.tau):
         return f"{text}: {a.lacking}."
-    said = [f"tau = {_two(a.tau)}"]
+    said = [f"tau = {a.tau:.2f}"]
     said.append(f"p = {p_text(a.p)} of unrelated rankings{'' if a.exact else ' (approximate)'}")
     if a.same:
         said.append(f"significantly different in both: {_pairs(r, a.same)}")
@@ -192,8 +261,8 @@ def cheap_and_stable(name: str, first: Cell, cells: list[Cell]) -> str:
     seconds = _place(first, cells, lambda c: c.seconds)
     text = (
         f"The paper's second question (Key Takeaway 2), on {name}: is it cheaper, and stable? "
-        f"{first.method} has a model of {size(first.model_bytes)} ({memory}). An order takes {seconds_text(first.seconds)} to "
-        f"train ({seconds}; on the machines of this run)"
+        f"{first.method} has a model of {bytes_text(first.model_bytes)} ({memory}). An order takes "
+        f"{seconds_text(first.seconds)} to train ({seconds}; on the machines of this run)"
     )
     if len(first.curve) < 2:
         return f"{text}. How it varies over class orders is not known from one."

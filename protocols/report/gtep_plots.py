@@ -11,7 +11,7 @@ import numpy as np
 from protocols.gtep.cells import FRESH, OF_TUNING, USES, Cell
 from protocols.gtep.summary import Summary
 from protocols.report.charts import Line, bounds, line_chart
-from protocols.report.gtep_cells import first_phase, names, tuned_on, tuning
+from protocols.report.gtep_tables import first_phase, names, tuned_on, tuning
 from protocols.report.legend import keys, section, titled
 from protocols.report.plots import Axes, svg, ticks
 

@@ -1,4 +1,4 @@
-"""The first phase of a GTEP run in cells and in words: what was tried, what was chosen, and whether it was enough."""
+"""The first phase of a GTEP run in tables and in words: what was tried, what was chosen, and whether it was enough."""
 
 from __future__ import annotations
 
@@ -9,8 +9,24 @@ from typing import Any
 
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Summary
-from protocols.report.gtep_cells import first_phase, names, seconds_text, tuned_on, tuning
-from protocols.report.tables import Cells
+from protocols.report.gtep_tables import METHOD, OF_MEANS, OWN, TIME, first_phase, names, tuned_on, tuning
+from protocols.report.table import (
+    COUNT,
+    DOWN,
+    GTEP,
+    NEITHER,
+    OURS,
+    PERCENT,
+    SMALL,
+    SPREAD,
+    UP,
+    Column,
+    Layout,
+    Scale,
+    Table,
+    Value,
+    table,
+)
 from protocols.report.text import count, enumerated, percent
 from seqsearch.core.text import shortened, shown
 from seqsearch.selection.enough import MORE
@@ -24,19 +40,90 @@ MOST_TROUBLES, LONGEST_REASON = 40, 240
 """Settings that did not end well of which it is said why; characters of that."""
 
 
-def tried(s: Summary) -> Cells:
+SELECTION = f"{OURS}, docs/selection.md"
+NUMBER = Scale("number", "from 0", str)
+AS_CHOSEN = "of the chosen setting, on the images that settings are chosen by: too high on average"
+ALONE = "number of the setting that {} alone would have chosen"
+TRIED = Layout(
+    "tried",
+    "What was tried on ...",
+    (
+        METHOD,
+        Column("tried", "tried", "settings tried, R", SMALL, NEITHER, f"{GTEP}, Algorithm 2"),
+        Column("not_well", "not well", "settings that diverged or failed on any order", SMALL, NEITHER, OWN),
+        Column("left_early", "left early", "settings that the scheduler stopped", SMALL, NEITHER, OWN),
+        Column(
+            "chosen", "chosen", "number of the setting chosen, from 0: the one with the highest H", NUMBER, NEITHER,
+            f"{GTEP}, section 4.1", "argmax over settings of H",
+        ),
+        Column("h", "H", AS_CHOSEN, PERCENT, UP, f"{GTEP}, section 4.1", OF_MEANS),
+        Column("acc", "Acc", AS_CHOSEN, PERCENT, UP, f"{GTEP}, section 4.1", "as Acc (sd)"),
+        Column("avg_acc", "AvgAcc", AS_CHOSEN, PERCENT, UP, f"{GTEP}, section 4.1", "as AvgAcc (sd)"),
+        Column(
+            "alike", "alike", "other settings that cannot be told from the best (95 % over all settings)", SMALL, NEITHER,
+            "Simultaneous Confidence Intervals for All Distances from the 'Best' (Hsu, 1981)",
+        ),
+        Column("by_acc", "by Acc", ALONE.format("Acc"), NUMBER, NEITHER, OWN, "argmax over settings"),
+        Column("by_avg_acc", "by AvgAcc", ALONE.format("AvgAcc"), NUMBER, NEITHER, OWN, "argmax over settings"),
+        Column(
+            "images_each", "images each", "images stepped on for one setting, over all tasks and orders, on average",
+            COUNT._replace(text=lambda n: f"{n:,.0f}" if n else FREE), DOWN, OWN,
+        ),
+        Column("train_seconds", "time of all", "time to train all settings tried", TIME, DOWN, OWN),
+    ),
+)  # fmt: skip
+TROUBLES = Layout(
+    "troubles",
+    "Settings that did not end well",
+    (
+        METHOD,
+        Column("setting", "setting"),
+        Column("pool", "on"),
+        Column("ended", "ended"),
+        Column("why", "where and why"),
+    ),
+)
+BEST_OF = Column(
+    "best_of_...", "best of ...", "H of the best of r random settings, on average", PERCENT, UP,
+    "Showing Your Work Doesn't Always Work (Tang et al., 2020)", "mean over all r-subsets of the R settings of their greatest H",
+)  # fmt: skip
+HUNDREDTHS = SPREAD._replace(text=lambda v: f"{100 * v:.2f}")
+ENOUGH = (
+    Column(
+        "best_of_all", "of all", "the same for r = R, the number tried",
+        PERCENT._replace(text=lambda v: f"{percent(v[0])} (R = {v[1]})"), UP, SELECTION, "greatest H of the R settings",
+        parts=("", "_tried"),
+    ),
+    Column(
+        "more_at_most", "10 more: at most", "what 10 more settings would add, over searches of this length, at most", HUNDREDTHS,
+        NEITHER, SELECTION, "best of R minus best of R - 10",
+    ),
+    Column(
+        "more_from_here", "from here", "what 10 more would add to this search, if the best scores fall off exponentially",
+        HUNDREDTHS, NEITHER, SELECTION,
+    ),
+    Column(
+        "noise", "noise", "standard error over class orders of how far a setting is behind the best; median over settings",
+        HUNDREDTHS, NEITHER, SELECTION,
+    ),
+    Column(
+        "enough", "enough", "whether both are below the noise: a rule, no test", Scale("yes or no", "-", str), NEITHER, SELECTION,
+    ),
+)  # fmt: skip
+EXPECTED = Layout("expected", "Are there enough settings?", (METHOD, BEST_OF, *ENOUGH))
+
+
+def tried(s: Summary) -> Table:
     """What was tried on the pool that was tuned on."""
-    rows: list[tuple[str, ...]] = []
+    rows: list[tuple[Value, ...]] = []
     for x in first_phase(s):
-        numbers = (str(len(x.scores)), str(x.diverged), str(x.left_early))
-        cost = (f"{x.work:,.0f}" if x.work else FREE) if math.isfinite(x.work) else "-", seconds_text(x.seconds)
+        numbers = len(x.scores), x.diverged, x.left_early
         if x.chosen is None:
-            rows.append((x.method, *numbers, *("-",) * 7, *cost))
+            rows.append((x.method, *numbers, *[None] * 7, x.work, x.seconds))
             continue
         alike = len(x.candidates.candidates) - 1 if x.candidates and not x.candidates.lacking else None
-        figures = (percent(v[x.chosen]) for v in (x.scores, x.acc, x.avg))
-        others = (_number(x.by_acc), _number(x.by_avg))
-        rows.append((x.method, *numbers, str(x.chosen), *figures, "-" if alike is None else str(alike), *others, *cost))
+        figures = (float(v[x.chosen]) for v in (x.scores, x.acc, x.avg))
+        rows.append((x.method, *numbers, x.chosen, *figures, alike, x.by_acc, x.by_avg, x.work, x.seconds))
     lead = (
         "Percent, on the images that settings are chosen by: of a chosen one too high on average, since it was chosen for "
         "them. Settings are numbered from 0. Not well: diverged on any class order, or failed otherwise; such never win. Left "
@@ -45,29 +132,14 @@ def tried(s: Summary) -> Cells:
         "stepped on for one setting, on average; a first task that settings share counts in each. Time of all: to train all "
         "settings, on the machines of this run."
     )
-    headings = (
-        "Method",
-        "tried",
-        "not well",
-        "left early",
-        "chosen",
-        "H",
-        "Acc",
-        "AvgAcc",
-        "alike",
-        "by Acc",
-        "by AvgAcc",
-        "images each",
-        "time of all",
-    )
-    return Cells(f"What was tried on {tuning(s)}", lead, headings, tuple(rows))
+    return table(TRIED, lead, rows, title=f"What was tried on {tuning(s)}")
 
 
-def troubles(s: Summary) -> Cells:
+def troubles(s: Summary) -> Table:
     """Settings that did not end well, on any pool: where, and why."""
     pools = {**names(s), tuned_on(s): tuning(s)}
     rows = [
-        (x.method, str(n), pools.get(x.pool, x.pool), status, shortened(shown(why), LONGEST_REASON))
+        (x.method, n, pools.get(x.pool, x.pool), status, shortened(shown(why), LONGEST_REASON))
         for x in s.searches
         for n, status, why in x.troubles
     ]
@@ -77,41 +149,26 @@ def troubles(s: Summary) -> Cells:
     )
     if len(rows) > MOST_TROUBLES:
         lead += f" The first {MOST_TROUBLES} of {len(rows):,}; trials.parquet has all."
-    headings = ("Method", "setting", "on", "ended", "where and why")
-    return Cells("Settings that did not end well", lead, headings, tuple(rows[:MOST_TROUBLES]))
+    return table(TROUBLES, lead, rows[:MOST_TROUBLES])
 
 
-def _number(n: int | None) -> str:
-    return "-" if n is None else str(n)
-
-
-def expected(s: Summary) -> Cells:
+def expected(s: Summary) -> Table:
     """Expected best of r settings, and what more would add; nothing where settings are no independent draws."""
-    rows, searches = [], [x for x in first_phase(s) if x.best_of is not None]
+    rows, searches = list[tuple[Value, ...]](), [x for x in first_phase(s) if x.best_of is not None]
     numbers = {len(x.scores) for x in searches}
     steps = sorted({*STEPS, min(numbers)} if len(numbers) > 1 else STEPS)
     for x in searches:
         assert x.best_of is not None
         best, R = x.best_of.expected, len(x.best_of.expected)
-        at = [percent(float(best[r - 1])) if r <= R else "-" for r in steps]
-        last = (f"{percent(float(best[-1]))} (R = {R})", *(_points(v) for v in _gains(x)))
-        rows.append((x.method, *at, *last, _stop(x)))
+        at = [float(best[r - 1]) if r <= R else None for r in steps]
+        rows.append((x.method, *at, (float(best[-1]), R), *_gains(x), _stop(x)))
     lead = (
         "H in percent as chosen by, and points. Of r random settings, the best one's on average: exactly, for every r of those "
         "tried are as likely; in a search of these spaces, on these class orders. At most: what 10 more would add, over "
         "searches of this length; from here: to this search, if the best scores fall off exponentially. Noise: standard error "
         "over class orders of a difference of two settings. Enough: both are below it."
     )
-    headings = (
-        "Method",
-        *(f"best of {r}" for r in steps),
-        "of all",
-        "10 more: at most",
-        "from here",
-        "noise",
-        "enough",
-    )
-    return Cells("Are there enough settings?", lead, headings, tuple(rows))
+    return table(EXPECTED, lead, rows, [METHOD, *(BEST_OF.named(str(r)) for r in steps), *ENOUGH])
 
 
 def _gains(x: Search) -> tuple[float, float, float]:
@@ -121,12 +178,8 @@ def _gains(x: Search) -> tuple[float, float, float]:
     return x.enough.bound, x.enough.from_here, x.enough.noise
 
 
-def _points(value: float) -> str:
-    return f"{100 * value:.2f}" if math.isfinite(value) else "-"
-
-
-def _stop(x: Search) -> str:
-    return "-" if x.enough is None else "not known" if x.enough.lacking else "yes" if x.enough.stop else "no"
+def _stop(x: Search) -> str | None:
+    return None if x.enough is None else "not known" if x.enough.lacking else "yes" if x.enough.stop else "no"
 
 
 def params_text(params: Mapping[str, Any]) -> str:

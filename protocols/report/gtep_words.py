@@ -10,15 +10,31 @@ from protocols.report import gtep_beside as beside
 from protocols.report import gtep_compared as compared
 from protocols.report import gtep_tried as tried
 from protocols.report.chance_words import at_chance
-from protocols.report.gtep_cells import CONDITIONS, cell, first_phase, judged, names, overview, standing, tuning
+from protocols.report.gtep_tables import (
+    CONDITIONS,
+    JUDGED,
+    OVERVIEW,
+    cell,
+    first_phase,
+    judged,
+    names,
+    overview,
+    standing,
+    tuning,
+)
 from protocols.report.mean_words import assumption
-from protocols.report.tables import Cells
+from protocols.report.table import Table
 from protocols.report.text import cost, count, enumerated, highest, percent
 from protocols.running.at_chance import AtChance
 from seqsearch.core.text import shown
 
+LAYOUTS = (
+    OVERVIEW, JUDGED, beside.UNSHARED, tried.TRIED, tried.TROUBLES, tried.EXPECTED, compared.BY_CHOICE, compared.RANKED,
+    beside.LOOK_ALIKES,
+)  # fmt: skip
 
-def tables(s: Summary) -> list[Cells]:
+
+def tables(s: Summary) -> list[Table]:
     """All that have rows; of a run that is not finished none."""
     if not s.results.finished:
         return []
@@ -107,7 +123,7 @@ def failed(s: Summary) -> list[str]:
     """Methods that have no figures, and why."""
     said = []
     for pool in names(s):
-        for row in judged(s, pool).rows:
+        for row in judged(s, pool).texts:
             if row[2] == "-":
                 said.append(f"{row[0]} has no figures on {names(s)[pool]}: {row[1]}.")
     return said

@@ -31,6 +31,7 @@ LAID_OUT = {
     "duel": "protocols.report.duel_tables",
     "edge": "protocols.report.edge_tables",
     "explain": "protocols.report.explain_tables",
+    "gtep": "protocols.report.gtep_words",
     "mcil": "protocols.report.mcil_tables",
     "online": "protocols.report.online_tables",
     "power": "protocols.report.power",

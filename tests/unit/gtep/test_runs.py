@@ -13,8 +13,8 @@ from protocols.gtep.protocol import GTEP
 from protocols.gtep.run import expected
 from protocols.gtep.settings import judged_settings
 from protocols.gtep.study import prepare
-from protocols.report.gtep_cells import names, tuning
 from protocols.report.gtep_compared import by_choice
+from protocols.report.gtep_tables import names, tuning
 from seqsearch.core.yaml_file import read_mapping
 from tests.unit.gtep.small import finished, label, results, rows, session, small, states, trimmed
 
@@ -164,7 +164,7 @@ def test_original_settings_beside_what_was_chosen(method: str, tmp_path: Path, w
     [of_tuning] = [c for c in s.compared if (c.pool, c.method) == (tuned_on, label(method))]
     gain = by["fresh"]["harmonic_mean"] - by["fresh original"]["harmonic_mean"]
     assert of_tuning.gain_over_original.value.value == pytest.approx(gain, abs=0.01), "H of means, and mean of H"
-    shown = [row for row in by_choice(s).rows if row[1] == label(method)]
+    shown = [row for row in by_choice(s).texts if row[1] == label(method)]
     assert [row[0] for row in shown] == [names(s)[judged_on], tuning(s)]
     assert shown[1][3] == shown[1][5] == "-", "nothing was chosen there by another choice"
 

@@ -52,10 +52,10 @@ def test_a_setting_that_failed_is_shown_with_where_and_why() -> None:
     made.tried("near", [None], message=None)
     s = summarise(made.results())
     [table] = [t for t in gtep_words.tables(s) if t.title == "Settings that did not end well"]
-    assert [row[:4] for row in table.rows] == [("poor", "0", TUNE, "diverged"), ("near", "0", TUNE, "diverged")]
-    assert table.rows[0][4].startswith(r"order tune-1, task 2: <script>alert(1)</script>\x1b[31m\nxxx")
-    assert len(table.rows[0][4]) <= gtep_tried.LONGEST_REASON
-    assert table.rows[1][4] == "not known"
+    assert [row[:4] for row in table.texts] == [("poor", "0", TUNE, "diverged"), ("near", "0", TUNE, "diverged")]
+    assert table.texts[0][4].startswith(r"order tune-1, task 2: <script>alert(1)</script>\x1b[31m\nxxx")
+    assert len(table.texts[0][4]) <= gtep_tried.LONGEST_REASON
+    assert table.texts[1][4] == "not known"
     page = table.html()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
@@ -233,12 +233,12 @@ def test_the_cost_of_each_method_and_the_smallest_number_of_settings_are_shown()
     made.tried("many", [[0.1 * n, 0.1 * n] for n in range(1, 4)], passes=0.0, train_seconds=1.0)
     made.tried("old", [[0.5, 0.6]] * 3)
     s = summarise(made.results())
-    assert [row[-2:] for row in gtep_tried.tried(s).rows] == [("1,500", "40 s"), ("no steps", "3 s"), ("-", "-")]
-    assert gtep_tried.expected(s).headings[1:5] == ("best of 1", "best of 2", "best of 5", "best of 10")
-    assert gtep_tried.expected(s).rows[0][2] == percent(float(s.searches[0].scores.max()))
+    assert [row[-2:] for row in gtep_tried.tried(s).texts] == [("1,500", "40 s"), ("no steps", "3 s"), ("-", "-")]
+    assert gtep_tried.expected(s).cells.headings[1:5] == ("best of 1", "best of 2", "best of 5", "best of 10")
+    assert gtep_tried.expected(s).texts[0][2] == percent(float(s.searches[0].scores.max()))
     assert gtep.to_json(s)["first_phase"][0]["work"] == 1500.0
     same = summarise(three().results())
-    assert gtep_tried.expected(same).headings[1:4] == ("best of 1", "best of 5", "best of 10")
+    assert gtep_tried.expected(same).cells.headings[1:4] == ("best of 1", "best of 5", "best of 10")
 
 
 def test_long_pools_are_numbered_and_several_stand_side_by_side() -> None:

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
-from protocols.gtep.cells import OF_TUNING, Cell, table_rows
+from protocols.gtep.cells import OF_TUNING, Cell, Matrix, table_rows
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Summary
 from protocols.report.column import SIZES
-from protocols.report.tables import Cells
-from protocols.report.text import count, duration, enumerated, interval, percent
+from protocols.report.table import (
+    DOWN,
+    GTEP,
+    MEGABYTES,
+    OURS,
+    PERCENT,
+    SECONDS,
+    UP,
+    Column,
+    Layout,
+    Marked,
+    Scale,
+    Table,
+    Value,
+    size,
+    stored,
+    table,
+)
+from protocols.report.text import count, duration, enumerated, percent
 
 LONG = 40
 """Pools with longer names are numbered; their names are said once."""
@@ -26,6 +42,62 @@ MARKED = (
 TUNING = "the tuning pool"
 """What the pool is called that settings are chosen on, if its name is long."""
 POOLED = "Acc: test images of all classes that are classified right after the last task, pooled (no mean over tasks)"
+
+
+def bytes_text(number: int | None) -> str:
+    """Bytes: ``1.56 kB``, ``12.3 MB``."""
+    if number is None:
+        return "-"
+    unit, scale = next(((u, x) for u, x in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)) if number >= x), ("B", 1.0))
+    return f"{number / scale:.3g} {unit}"
+
+
+def seconds_text(seconds: float) -> str:
+    """A time that may be short."""
+    return "-" if not math.isfinite(seconds) else duration(seconds) if seconds >= 10 else f"{seconds:.2g} s"
+
+
+OWN = f"{OURS}, docs/gtep.md"
+METHOD = Column("method", "Method")
+PLACE = Scale("place", "from 1", str)
+WITH_SD = PERCENT._replace(text=lambda v: f"{percent(v[0])} ({percent(v[1])})")
+TIME = SECONDS._replace(text=seconds_text)
+BYTES = MEGABYTES._replace(text=lambda mb: bytes_text(round(1e6 * mb)))
+OF_MEANS = "2 A B / (A + B), A and B the means of Acc and AvgAcc over orders"
+ACC = Column(
+    "acc", "Acc (sd)", "final accuracy, and its sd (ddof 1) over class orders", WITH_SD, UP,
+    f"{GTEP}, section 4.1 (no equation)",
+    "mean over orders of the share of test images right, of all classes, after the last task, pooled", parts=("", "_sd"),
+)  # fmt: skip
+AVG = Column(
+    "avg_acc", "AvgAcc (sd)", "accuracy over all classes seen, averaged over tasks, and its sd over class orders", WITH_SD, UP,
+    f"{GTEP}, section 4.1", "mean over orders of 1/T sum over t of Acc_t", parts=("", "_sd"),
+)  # fmt: skip
+HARMONIC = Column(
+    "h", "H [95 %]", "harmonic mean of Acc and AvgAcc: what settings are chosen by", PERCENT, UP,
+    f"{GTEP}, section 4.1 (whether means come first is not said)", OF_MEANS,
+    "class orders, each with a training seed of its own",
+)  # fmt: skip
+RANK = Column(
+    "rank", "rank", "place by H; * does not differ significantly from the first", PLACE, DOWN,
+    f"{OWN}; *: multiple comparisons with the best (Hsu, 1981)",
+)  # fmt: skip
+ON_POOL = replace(ACC, key="acc_...", heading="...: Acc"), replace(AVG, key="avg_acc_...", heading="...: AvgAcc")
+OVERVIEW = Layout("overview", "Tuned on ...", (METHOD, *ON_POOL))
+JUDGED = Layout(
+    "judged",
+    "On ..., ...",
+    (
+        METHOD,
+        ACC,
+        AVG,
+        HARMONIC,
+        RANK,
+        replace(stored("stored_mb", "stored"), scale=BYTES),
+        replace(size("size_mb", "size"), scale=BYTES),
+        Column("train_seconds", "time", "time to train one class order", TIME, DOWN, f"{GTEP}, section 4.1 (Fig. 6)"),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -94,43 +166,40 @@ def first_phase(s: Summary) -> list[Search]:
 # ------------------------------------------------------------------------------------------------ the second phase
 
 
-def overview(s: Summary) -> Cells:
+def overview(s: Summary) -> Table:
     """What was tuned on one pool, on all others side by side, as the paper prints it; nothing with one pool."""
     called = names(s)
-    headings = ("Method", *(h for name in called.values() for h in (f"{name}: Acc", f"{name}: AvgAcc")))
     rows = []
     for method in s.results.methods if len(called) > 1 else ():
-        row = [method]
+        row: list[Value] = [method]
         for pool in called:
             c = cell(s, pool, method)
-            row += [_sd(c.acc), _sd(c.avg)] if c and c.valid else [_trouble(s, c, method), "-"]
-        rows.append(tuple(row))
+            row += [_sd(c.acc), _sd(c.avg)] if c and c.valid else [_trouble(s, c, method), None]
+        rows.append(row)
     lead = f"Percent, mean over class orders (sd). Columns: pools judged on. {POOLED}; AvgAcc: mean of that over the tasks."
-    return Cells(f"Tuned on {tuning(s)}", lead, headings, tuple(rows))
+    columns = [METHOD, *(c.named(name) for name in called.values() for c in ON_POOL)]
+    return table(OVERVIEW, lead, rows, columns, f"Tuned on {tuning(s)}")
 
 
-def judged(s: Summary, pool: str) -> Cells:
+def judged(s: Summary, pool: str) -> Table:
     """The methods on one pool."""
     ranks = {r["method_id"]: r["rank"] for r in table_rows(s.cells) if (r["pool"], r["use"]) == (pool, "tuned")}
-    found, rows = standing(s, pool), []
+    found, rows = standing(s, pool), list[tuple[Value, ...]]()
     compared = bool(found and not found.lacking and (found.alike or found.below))
-    for method in s.results.methods:
+    for method in s.results.methods if any(c.pool == pool for c in s.cells) else ():
         c = cell(s, pool, method)
         if c is None or not c.valid:
-            rows.append((method, _trouble(s, c, method), *("-",) * 6))
+            rows.append((method, _trouble(s, c, method), *[None] * 6))
             continue
-        mark = "*" if compared and found and method in (found.first, *found.alike) else ""
-        figures = (_sd(c.acc), _sd(c.avg), interval(c.harmonic.value), f"{ranks.get(method)}{mark}")
-        rows.append((method, *figures, size(c.stored_bytes), size(c.model_bytes), seconds_text(c.seconds)))
+        rank = Marked(ranks[method], "*" if compared and found and method in (found.first, *found.alike) else "")
+        sizes = (None if n is None else n / 1e6 for n in (c.stored_bytes, c.model_bytes))
+        rows.append((method, _sd(c.acc), _sd(c.avg), c.harmonic.value, rank, *sizes, c.seconds))
     lead = (
         f"Percent. {POOLED}; AvgAcc: mean of that after each task; both mean over class orders (sd). H: harmonic mean of the "
         f"two means. {CONDITIONS}. {MARKED if compared else 'There is no significance test of these methods.'} "
         f"{SIZES} Time: to train one class order, on the machines of this run."
     )
-    headings = ("Method", "Acc (sd)", "AvgAcc (sd)", "H [95 %]", "rank", "stored", "size", "time")
-    return Cells(
-        f"On {names(s)[pool]}, {_how(s)}", lead, headings, tuple(rows) if any(c.pool == pool for c in s.cells) else ()
-    )
+    return table(JUDGED, lead, rows, title=f"On {names(s)[pool]}, {_how(s)}")
 
 
 def _how(s: Summary) -> str:
@@ -149,18 +218,6 @@ def _trouble(s: Summary, c: Cell | None, method: str) -> str:
     return f"{len(c.curve)} of {count(c.asked, 'order')}"
 
 
-def _sd(values: Any) -> str:
-    return f"{percent(float(values.mean()))} ({percent(float(values.std(ddof=1))) if len(values) > 1 else '-'})"
-
-
-def size(number: int | None) -> str:
-    """Bytes: ``1.56 kB``, ``12.3 MB``."""
-    if number is None:
-        return "-"
-    unit, scale = next(((u, x) for u, x in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)) if number >= x), ("B", 1.0))
-    return f"{number / scale:.3g} {unit}"
-
-
-def seconds_text(seconds: float) -> str:
-    """A time that may be short."""
-    return "-" if not math.isfinite(seconds) else duration(seconds) if seconds >= 10 else f"{seconds:.2g} s"
+def _sd(values: Matrix) -> tuple[float, float]:
+    """Mean and standard deviation, NaN of one value."""
+    return float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.nan
