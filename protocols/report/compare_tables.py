@@ -163,7 +163,7 @@ def means(c: Comparison) -> Table:
     """Acc, AvgAcc, AR and ALA of each run, mean over the shared methods, then of each method."""
     sides = [s for s in c.sides if s.method == MEAN] + [s for s in c.sides if s.method != MEAN]
     names = [n for n in FIGURES if sides and n in sides[0].values]
-    rows = []
+    rows: list[tuple[Value, ...]] = []
     for s in sides:
         figures = [s.estimates[n].value for n in names]
         rows.append((f"{s.run}, {s.side}", s.method or _of(c), *(accuracy(i.value, i.half_width) for i in figures)))
@@ -207,7 +207,7 @@ def changes(c: Comparison) -> Table:
         of.setdefault((d.run, d.side), {})[d.figure] = d.estimate
     names = [n for n in FIGURES if of and n in next(iter(of.values()))]
     more_general = any(e["acc"].conditional != e["acc"].value for e in of.values())
-    rows = [
+    rows: list[tuple[Value, ...]] = [
         (
             f"{r}, {side}",
             *(e[n].value for n in names),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from protocols.evaluate.explain.common import Common
 from protocols.evaluate.explain.summary import MethodEffects, Summary
-from protocols.report.explain_words import MEASURED, bounds
+from protocols.report.explain_words import MEASURED
 from protocols.report.table import (
     COUNT,
     NEITHER,
@@ -15,6 +15,7 @@ from protocols.report.table import (
     UP,
     Column,
     Layout,
+    Marked,
     Scale,
     Table,
     Value,
@@ -31,17 +32,6 @@ NAMES = {"accuracy": "Acc", "masked": "Acc, masked", "confusion": "confusion", "
 """What the means of each measure are called."""
 
 
-class Starred(Interval):
-    """Of an effect that is told from 0 together with the others of its row."""
-
-
-class Ranged(Column):
-    """Its intervals are written ``3.1 [1.2 to 5.0]``, with a star where they are `Starred`."""
-
-    def text(self, value: Value) -> str:
-        return bounds(value) + "*" * isinstance(value, Starred) if isinstance(value, Interval) else super().text(value)
-
-
 OWN = f"{OURS}, docs/explain.md"
 OVER = "what the notes say: searches, or regroupings and reorderings; training seeds, test images"
 HARDER = "higher: found sequences are harder for it"
@@ -54,15 +44,15 @@ OF_EFFECTS = Layout(
     (
         METHOD,
         OF,
-        Ranged(
+        Column(
             "content", "content", "points that the found classes cost, however they are grouped and ordered", POINTS, HARDER, OWN,
             "random - regrouped", OVER,
         ),
-        Ranged(
+        Column(
             "grouping", "grouping", "points that it costs to learn these classes together", POINTS, HARDER, OWN,
             "regrouped - reordered", OVER,
         ),
-        Ranged(
+        Column(
             "order", "order", "points that it costs to learn these tasks in this order", POINTS, HARDER, OWN, "reordered - found",
             OVER,
         ),
@@ -75,7 +65,7 @@ OF_CONDITIONS = Layout(
         METHOD,
         Column("of", ""),
         *(
-            Ranged(
+            Column(
                 name, name,
                 f"final Acc {what}; rows may be of Acc masked to the task's own classes, of what is confused (masked - Acc), of "
                 "the gap to joint training (joint - Acc)",
@@ -173,7 +163,7 @@ def _effect(c: Contrast | None) -> Interval | None:
     if c is None:
         return None
     i = c.interval
-    return Starred(i.value, i.low, i.high) if c.together.sign else i
+    return Marked(i, "*" if c.together.sign else "")
 
 
 def _means(methods: list[MethodEffects]) -> Table:

@@ -12,11 +12,9 @@ import pytest
 from rich.console import Console
 
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
-from protocols.report import cldyb, score_words
+from protocols.report import cldyb, cldyb_tables, score_tables, score_words
 from protocols.report.by_method import EACH, marks, stars
-from protocols.report.cldyb_tables import methods
 from protocols.report.cldyb_words import notes
-from protocols.report.score_tables import methods
 from protocols.report.text import Bold, cell
 from seqsearch.distribution.drop import drop
 from seqsearch.distribution.max_t import max_t
@@ -48,7 +46,7 @@ def final(acc: float) -> Any:
 
 
 def drops(path: Path) -> list[str]:
-    return [row[-3].split(" ")[0] for row in methods(summary_of(path)).texts]
+    return [row[-3].split(" ")[0] for row in cldyb_tables.methods(summary_of(path)).texts]
 
 
 def test_rows_are_marked_by_the_adjusted_p(tmp_path: Path) -> None:
@@ -86,7 +84,7 @@ def test_methods_that_may_be_the_best_are_bold(tmp_path: Path) -> None:
     )
     assert s.best == ("er", "slca")
     assert cldyb.to_json(s)["best"] == ["er", "slca"]
-    rows = methods(s).texts
+    rows = cldyb_tables.methods(s).texts
     assert [isinstance(row[1], Bold) for row in rows] == [True, False, True, False]
     note = "Bold: of the methods compared on found sequences, the best is er or slca (95 %, for"
     assert any(said.startswith(note) for said in notes(s))
@@ -102,7 +100,7 @@ def test_where_no_method_is_worse_or_each_has_sequences_of_its_own_none_is_bold(
     for name, apart in (("shared", False), ("apart", True)):
         s = summary_of(of_seeds(tmp_path / name, equal, apart))
         assert s.best == (() if apart else METHODS)
-        assert not any(isinstance(cell, Bold) for row in methods(s).texts for cell in row)
+        assert not any(isinstance(cell, Bold) for row in cldyb_tables.methods(s).texts for cell in row)
         assert not any("Bold" in note for note in notes(s))
 
 
@@ -144,7 +142,7 @@ def test_both_drops_of_score_are_marked(tmp_path: Path) -> None:
         for m, p in (("er", 0.05), ("slca", 0.2))
     )
     s = ScoreSummary("r", "s", rows, low, low, {}, (), (), (), None, searched_placed=where, unseen_placed=where)
-    cells = methods(s).cells
+    cells = score_tables.methods(s).cells
     columns = {h: [row[i].split(" ")[0][-1] for row in cells.rows] for i, h in enumerate(cells.headings)}
     assert [c == "*" for c in columns["drop (searched)"]] == [True, False]
     assert [c == "*" for c in columns["drop (held out)"]] == [False, False]
