@@ -159,7 +159,7 @@ def _effects(methods: list[MethodEffects]) -> Table:
     return table(OF_EFFECTS, lead, rows)
 
 
-def _effect(c: Contrast | None) -> Interval | None:
+def _effect(c: Contrast | None) -> Marked | None:
     if c is None:
         return None
     i = c.interval
