@@ -93,10 +93,11 @@ def _panels(s: Summary, lines: Lines) -> tuple[Panel, ...]:
     if not values:
         return ()
     y = tenths(values)
-    return tuple(Panel(accuracy(m, lines, y), _said(made), m.method) for m, made in drawn)
+    return tuple(Panel(accuracy(m, lines, y), in_words(made), m.method) for m, made in drawn)
 
 
-def _said(lines: Sequence[Line]) -> str:
+def in_words(lines: Sequence[Line]) -> str:
+    """Lines in words."""
     return "; ".join(f"{line.name}: {', '.join(f'{100 * v:.1f}' for v in line.y)}" for line in lines)
 
 

@@ -12,20 +12,15 @@ from rich.console import Group, RenderableType
 
 from protocols.evaluate.duel.summary import DuelSummary
 from protocols.report import duel_words as words
-from protocols.report.duel_plots import against, gaps
+from protocols.report.duel_figures import figures
 from protocols.report.duel_tables import tables
 from protocols.report.gallery import drawn, gallery
-from protocols.report.legend import keys, section, titled
 from protocols.report.page import identity, plain, write_page
-from protocols.report.plots import Dots
 from protocols.report.provenance import sentences
 from protocols.report.tables import columns_of, grid
 from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
-
-CSS = {"a": "hard", "b": "easy", "": "given"}
-"""Colours of sequences that are worst for A, for B, and of given ones."""
 
 
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
@@ -35,7 +30,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     notes = '<ul class="notes">' + "".join(f"<li>{escape(note)}</li>" for note in words.notes(s)) + "</ul>"
     sections = [
         f'<p class="eyebrow">seqsearch run {escape(s.run)}</p>\n<h1>{escape(words.headline(s))}</h1>\n<ul>{lines}</ul>',
-        *(t.html() for t in tables(s)), _charts(s), notes,
+        *(t.html() for t in tables(s)), *(f.html() for f in figures(s)), notes,
         gallery(data, pools, "worse for that method beside the other") if s.found else "",
         drawn(data, pools, "What both methods are compared on."), _how(s), identity(data.config, pools),
     ]  # fmt: skip
@@ -70,26 +65,6 @@ def render(s: DuelSummary) -> RenderableType:
         parts += [line(finding) for finding in words.findings(s)]
     parts += [line(note) for note in words.notes(s)]
     return Group(*parts, columns_of("duel"))
-
-
-def _charts(s: DuelSummary) -> str:
-    again = [*s.worst, *s.found, *s.given]
-    groups = [Dots("random", tuple(zip(s.pairs.a.tolist(), s.pairs.b.tolist(), strict=True)))]
-    groups += [Dots(CSS[w.side], ((w.a, w.b),)) for w in again]
-    groups = [g for g in groups if g.points]
-    if not groups:
-        return ""
-    (a, b), both = s.methods, " and ".join(s.methods)
-    charts = [titled("Each sequence", against(groups, s.methods, f"final accuracy of {both}"))]
-    if len(s.pairs):
-        marks = [(CSS[w.side], w.gap.value) for w in again]
-        charts.append(titled(f"{a} minus {b}", gaps(s.pairs.gaps.tolist(), marks, f"gaps of {both}")))
-    names = {
-        "dot random": "random", "bar": "random, their number", "dot mark hard": f"worst for {a}",
-        "dot mark easy": f"worst for {b}", "dot mark given": "given", "even": "both alike",
-    }  # fmt: skip
-    legend = "Final accuracy. Random: one training each; others: mean over fresh seeds."
-    return section("Sequence by sequence", f"{keys(names, charts)}<br>{legend}", charts)
 
 
 def _how(s: DuelSummary) -> str:

@@ -15,7 +15,7 @@ from protocols.edge.estimates import estimates
 from protocols.edge.summary import EdgeSummary
 from protocols.report import edge_fit
 from protocols.report import edge_words as words
-from protocols.report.edge_plots import charts, matrices
+from protocols.report.edge_figures import between_tasks, figures
 from protocols.report.edge_tables import bounds, distribution, extremes, luck
 from protocols.report.edge_truth import truth
 from protocols.report.gallery import drawn, gallery
@@ -35,9 +35,9 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     data, similarity, summary = exported.results.run, exported.results.similarity, exported.summary
     tables = [*edge_fit.tables(summary), luck(summary), *truth(summary), *extremes(summary)]
     sections = [
-        _head(summary), distribution(summary).html(), bounds(summary).html(), *charts(summary),
+        _head(summary), distribution(summary).html(), bounds(summary).html(), *(f.html() for f in figures(summary)),
         *(t.html() for t in tables if t.rows), _notes(summary),
-        matrices(data, similarity, pools) if similarity else "", gallery(data, pools), drawn(data, pools),
+        between_tasks(data, similarity, pools).html() if similarity else "", gallery(data, pools), drawn(data, pools),
         how(summary), identity(data.config, pools),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{summary.run}: class sequences and what they do", sections)

@@ -8,8 +8,6 @@ from protocols.edge.fit import Fit
 from protocols.edge.fitted import MethodFit, Side
 from protocols.edge.summary import EdgeSummary, MethodEdge
 from protocols.report.edge_tables import AGAINST_RANDOM, CONDITIONS, EFFECTS
-from protocols.report.legend import titled
-from protocols.report.plots import Dots, scatter
 from protocols.report.table import Table, Value, table
 from protocols.report.text import count, p_text, signed
 from seqsearch.distribution.interval import Interval
@@ -126,15 +124,3 @@ def _bounds(i: Interval | None) -> list[float | None] | None:
 
 def _finite(x: float) -> float | None:
     return x if math.isfinite(x) else None
-
-
-def charts(s: EdgeSummary) -> list[str]:
-    """Predicted against measured accuracy, a chart for each method that was fitted."""
-    return [titled(m.method, _predicted(m.fit, m.method)) for m in s.methods if m.fit and any(m.fit.points.values())]
-
-
-def _predicted(m: MethodFit, method: str) -> str:
-    dots = [Dots(kind, points) for kind, points in m.points.items() if points]
-    return scatter(
-        dots, f"{method}: predicted against measured accuracy", "predicted accuracy, percent", percent_x=True
-    )

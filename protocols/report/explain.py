@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -13,11 +12,10 @@ from rich.console import Group, RenderableType
 
 from protocols.evaluate.explain.summary import Summary
 from protocols.report import explain_words as words
+from protocols.report.explain_figures import figures
 from protocols.report.explain_tables import tables
 from protocols.report.gallery import drawn, gallery
-from protocols.report.legend import keys
 from protocols.report.page import identity, plain, write_page
-from protocols.report.plots import Range, ranges
 from protocols.report.provenance import sentences
 from protocols.report.tables import columns_of, grid
 from protocols.report.text import line
@@ -32,8 +30,8 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     notes = "".join(f"<li>{escape(note)}</li>" for note in words.notes(s))
     how = "".join(f"<p>{escape(text)}</p>\n" for text in sentences(s.provenance))
     sections = [
-        head, _chart(s), *(t.html() for t in tables(s)), f'<ul class="notes">{notes}</ul>', gallery(data, pools),
-        drawn(data, pools), f"<h2>How it was computed</h2>\n{how}", identity(data.config, pools),
+        head, *(f.html() for f in figures(s)), *(t.html() for t in tables(s)), f'<ul class="notes">{notes}</ul>',
+        gallery(data, pools), drawn(data, pools), f"<h2>How it was computed</h2>\n{how}", identity(data.config, pools),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{s.run}: why found sequences are hard", sections)
 
@@ -54,23 +52,3 @@ def render(s: Summary) -> RenderableType:
         parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]
     below = [] if s.unfinished else [columns_of("explain")]
     return Group(*parts, line(""), *(line(f"- {note}") for note in words.notes(s)), *below)
-
-
-def _chart(s: Summary) -> str:
-    """Effects with their intervals, of what the headline speaks of, on one axis."""
-    rows = [
-        Range(f"{words.MEASURED[measure]}: {name}", "found", *_ends(c.interval), (("random", c.interval.value), ("truth", 0.0)))
-        for measure, e in (s.overall.measures.items() if s.overall else ())
-        for name, c in e.effects.items()
-    ]  # fmt: skip
-    if not rows or s.overall is None:
-        return ""
-    lead = f"{s.overall.method}: points of accuracy, to the right what makes found sequences harder."
-    chart = ranges(rows, "; ".join(f"{r.name}: {100 * r.marks[0][1]:.1f}" for r in rows))
-    names = {"range found": "95 % interval, one by one", "mark random": "estimate", "mark truth": "0: no effect"}
-    legend = f'<p class="legend">{keys(names, [chart])}<br>{escape(lead)}</p>'
-    return f'<h2>What makes them hard</h2>\n{legend}\n<div class="scroll">{chart}</div>'
-
-
-def _ends(i: Any) -> tuple[float, float]:
-    return (i.low, i.high) if math.isfinite(i.low) else (i.value, i.value)

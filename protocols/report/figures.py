@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from protocols.report.text import percent, samples
-from seqsearch.core.text import shown
+from seqsearch.core.text import shortened, shown
 from seqsearch.distribution.interval import Interval
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ COLOURS = {
 """Of a light page."""
 SERIES = ("found", "random", "easy", "given", "paper")
 """Colours of lines that share a figure, in their order; no more share one."""
+NAME = 32
+"""Characters of a name beside a dot or a bar."""
 WIDTH, HEIGHT = 340, 220
 """Of a figure on a page, in units of its SVG: pixels where it is not scaled."""
 STYLE: dict[str, Any] = {
@@ -79,8 +81,14 @@ def styled() -> Iterator[None]:
     own = {k: v for k, v in matplotlib.rcParamsDefault.items() if not k.startswith("backend")}
     with matplotlib.rc_context({**own, **STYLE}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # the reader's browser has it
+        warnings.filterwarnings("ignore", message="constrained_layout not applied")  # names leave no room
         warnings.filterwarnings("ignore", category=matplotlib.MatplotlibDeprecationWarning)
         yield
+
+
+def short(name: str) -> str:
+    """A name that fits beside what it names."""
+    return shortened(shown(name), NAME)
 
 
 def axes_of(ax: Axes | None, width: float = WIDTH, height: float = HEIGHT) -> Axes:
@@ -213,7 +221,7 @@ def named_dots(
             side = [d for d in dots if (d[2] > middle) == right]
             for (name, colour, x, _), at in zip(side, apart([d[3] for d in side], ax), strict=True):
                 ax.annotate(
-                    shown(name), (x, at), (-6 if right else 6, 0), textcoords="offset points", ha="right" if right else "left",
+                    short(name), (x, at), (-6 if right else 6, 0), textcoords="offset points", ha="right" if right else "left",
                     va="center", color=COLOURS[colour], annotation_clip=False,
                 )  # fmt: skip
         ax.set_xlabel(shown(x_name))
@@ -259,7 +267,7 @@ def strips(
                     values, [i] * len(values), color=COLOURS[colour], marker=marker, alpha=alpha, linestyle="none",
                     markeredgewidth=0, label=names[colour == "found"] if not i else None,
                 )  # fmt: skip
-        ax.set_yticks(range(len(rows)), [shown(row.name) for row in rows])
+        ax.set_yticks(range(len(rows)), [short(row.name) for row in rows])
         ax.set_ylim(len(rows) - 0.5, -0.5)
         ax.set_xlabel(shown(x_name))
         if percent_x:
@@ -299,7 +307,7 @@ def slopes(lines: Sequence[Slope], names: tuple[str, str], ax: Axes | None = Non
             values = [(line.left if at == 0 else line.right).value for line in lines]
             for line, value, y in zip(lines, values, apart(values, ax), strict=True):
                 ax.annotate(
-                    f"{shown(line.name)} {percent(value)}", (at, y), (-14 if at == 0 else 14, 0), textcoords="offset points",
+                    f"{short(line.name)} {percent(value)}", (at, y), (-14 if at == 0 else 14, 0), textcoords="offset points",
                     ha=where, va="center", color=COLOURS[line.colour], weight="bold", annotation_clip=False,
                 )  # fmt: skip
         ax.set_xticks([0, 1], [shown(name) for name in names])
@@ -340,6 +348,183 @@ def cells(
         ax.set_yticks([i + 0.5 for i in range(len(rows))], [shown(name) for name in rows])
         ax.xaxis.tick_top()
         ax.set_ylabel(shown(corner))
+        ax.grid(visible=False)
+        ax.spines["bottom"].set_visible(False)
+        return _figure(ax)
+
+
+# ------------------------------------------------------------------------------------------------ scatter, bars
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Points ``(x, y)`` of one kind."""
+
+    name: str
+    colour: str
+    points: tuple[tuple[float, float], ...]
+
+
+def scatter(
+    groups: Sequence[Dots], x_name: str, y_name: str = "", *, percent_x: bool = True, diagonal: bool = False,
+    ax: Axes | None = None,
+) -> Figure:  # fmt: skip
+    """Something against a fraction, which is in percent; with a ``diagonal`` both axes have one scale."""
+    with styled():
+        ax = axes_of(ax)
+        for group in groups:
+            x, y = zip(*group.points, strict=True)
+            size = 3.4 if len(group.points) > 60 else 5
+            ax.plot(
+                x, y, color=COLOURS[group.colour], marker="o", markersize=size, alpha=0.45 if group.colour == "soft" else 1,
+                linestyle="none", markeredgewidth=0, label=shown(group.name),
+            )  # fmt: skip
+        if diagonal:
+            ends = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
+            ax.plot(ends, ends, color=COLOURS["soft"], linestyle=(0, (1, 2)), linewidth=1.2, label="both alike")
+            ax.set_xlim(ends)
+            ax.set_ylim(ends)
+        ax.set_xlabel(shown(x_name))
+        ax.set_ylabel(shown(y_name))
+        in_percent(ax.yaxis)
+        if percent_x:
+            in_percent(ax.xaxis)
+        return _figure(ax)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A horizontal bar from ``low`` to ``high``.
+
+    Attributes:
+        name: of its row.
+        kind, colour: what it stands for.
+        marks: short lines upon it: what they stand for, their colour, and where they are.
+        end: what stands behind it.
+    """
+
+    name: str
+    kind: str
+    colour: str
+    low: float
+    high: float
+    marks: tuple[tuple[str, str, tuple[float, ...]], ...] = ()
+    end: str = ""
+
+
+def bars(rows: Sequence[Bar], x_name: str, ax: Axes | None = None) -> Figure:
+    """Bars of fractions below each other, in percent."""
+    with styled():
+        ax = axes_of(ax, 2 * WIDTH, 22 * len(rows) + 44)
+        for i, row in enumerate(rows):
+            width = max(row.high - row.low, 0.002)
+            ax.barh([i], [width], 0.6, [row.low], color=COLOURS[row.colour], alpha=0.55, label=shown(row.kind))
+            for kind, colour, values in row.marks:
+                ax.plot(
+                    values, [i] * len(values), color=COLOURS[colour], marker="|", markersize=12, markeredgewidth=2.2,
+                    linestyle="none", label=shown(kind),
+                )  # fmt: skip
+            last = max([row.high, *(v for _, _, values in row.marks for v in values)])
+            ax.annotate(
+                row.end,
+                (last, i),
+                (6, 0),
+                textcoords="offset points",
+                va="center",
+                color=COLOURS[row.colour],
+                weight="bold",
+            )
+        ax.set_yticks(range(len(rows)), [short(row.name) for row in rows])
+        ax.set_ylim(len(rows) - 0.5, -0.5)
+        ax.grid(visible=False, axis="y")
+        ax.grid(visible=True, axis="x")
+        ax.set_xlabel(shown(x_name))
+        in_percent(ax.xaxis)
+        return _figure(ax)
+
+
+@dataclass(frozen=True)
+class Normal:
+    """A normal density; with ``sigma`` 0 it is a line upwards."""
+
+    name: str
+    colour: str
+    mu: float
+    sigma: float
+
+
+def densities(
+    normals: Sequence[Normal], values: Sequence[float], marks: Sequence[Dots], x_name: str, *, bins: int = 12,
+    values_name: str = "", ax: Axes | None = None,
+) -> Figure:  # fmt: skip
+    """Normals over the histogram of ``values`` (none if there are none); ``marks`` are single values: the x of their points."""
+    import numpy as np
+
+    with styled():
+        ax = axes_of(ax)
+        top = 1.0
+        if len(values) and max(values) - min(values) > 1e-9:
+            heights, _, _ = ax.hist(
+                values, bins, density=True, color=COLOURS["soft"], alpha=0.28, label=shown(values_name)
+            )
+            top = float(np.max(heights))
+        peaks = [1 / (n.sigma * math.sqrt(2 * math.pi)) for n in normals if n.sigma > 0]
+        top = max([top * bool(len(values)), *peaks[:1], *([min(max(peaks), 3 * peaks[0])] if peaks else [])]) or 1.0
+        for n in normals:
+            x = (
+                np.linspace(max(0.0, n.mu - 3 * n.sigma), min(1.0, n.mu + 3 * n.sigma), 121)
+                if n.sigma > 0
+                else np.full(2, n.mu)
+            )
+            y = (
+                np.exp(-(((x - n.mu) / n.sigma) ** 2) / 2) / (n.sigma * math.sqrt(2 * math.pi))
+                if n.sigma > 0
+                else [0.0, top]
+            )
+            ax.plot(x, np.minimum(y, 1.08 * top), color=COLOURS[n.colour], label=shown(n.name))
+        rug(ax, marks)
+        ax.set_ylim(0, 1.1 * top)
+        ax.set_yticks([])
+        ax.set_xlabel(shown(x_name))
+        in_percent(ax.xaxis)
+        return _figure(ax)
+
+
+def rug(ax: Axes, marks: Sequence[Dots]) -> None:
+    """Short lines upwards from the axis, at the x of points."""
+    for group in marks:
+        for i, (x, _) in enumerate(group.points):
+            label = shown(group.name) if not i else None
+            ax.plot([x, x], [0, 0.09], color=COLOURS[group.colour], transform=ax.get_xaxis_transform(), label=label)
+
+
+def matrix(values: Sequence[Sequence[float]], low: float, high: float, ax: Axes | None = None) -> Figure:
+    """A square matrix as cells, more strongly coloured where values are higher; beside it what is ``low`` and what ``high``."""
+    from matplotlib.patches import Rectangle
+
+    with styled():
+        ax, k = axes_of(ax, HEIGHT + 60, HEIGHT), len(values)
+        span = (high - low) or 1.0
+        for i, row in enumerate(values):
+            for j, value in enumerate(row):
+                if math.isfinite(value):
+                    shade = min(1.0, max(0.0, 0.06 + 0.94 * (value - low) / span))
+                    ax.add_patch(Rectangle((j, i), 1, 1, facecolor=COLOURS["random"], alpha=shade, linewidth=0))
+        steps = 20
+        for step in range(steps):
+            at = (k * (1.08), k * (1 - (step + 1) / steps))
+            shade = 0.06 + 0.94 * step / (steps - 1)
+            ax.add_patch(Rectangle(at, 0.06 * k, k / steps, facecolor=COLOURS["random"], alpha=shade, linewidth=0))
+        for value, y in ((high, 0.0), (low, float(k))):
+            ax.annotate(
+                f"{value:.3g}", (1.15 * k, y), (3, 0), textcoords="offset points", va="center", annotation_clip=False
+            )
+        every = max(1, math.ceil(k / 10))
+        named = range(0, k, every)
+        ax.set_xlim(0, 1.3 * k)
+        ax.set_ylim(k, 0)
+        ax.set_xticks([t + 0.5 for t in named], [str(t + 1) for t in named])
+        ax.set_yticks([t + 0.5 for t in named], [str(t + 1) for t in named])
         ax.grid(visible=False)
         ax.spines["bottom"].set_visible(False)
         return _figure(ax)
@@ -395,18 +580,32 @@ def _declared(text: str) -> str:
 
 
 def keys(figures: Sequence[Figure]) -> str:
-    """What lines and dots of figures stand for, as markup: each that is drawn, once."""
+    """What lines, dots and bars of figures stand for, as markup: each that is drawn, once."""
     found = dict[str, str]()
-    colours = {value: name for name, value in COLOURS.items()}
     for figure in figures:
         for ax in figure.axes:
-            handles: Sequence[Any] = ax.get_legend_handles_labels()[0]  # lines, all of them
-            for artist in handles:
-                label = artist.get_label()
-                line = artist.get_linestyle() not in ("None", "none")
-                dashed = " masked" * (line and artist.is_dashed())
-                found[label] = f"{'line ' * line}dot {colours[artist.get_color()]}{dashed}"
+            for artist, label in zip(*ax.get_legend_handles_labels(), strict=True):
+                if label:
+                    found.setdefault(label, _key(artist))
     return "".join(f'<span class="key {css}">{escape(shown(label))}</span>' for label, css in found.items())
+
+
+def _key(artist: Any) -> str:
+    """The class of a key."""
+    from matplotlib.colors import to_hex
+    from matplotlib.lines import Line2D
+
+    if not isinstance(artist, Line2D):
+        return f"range {_NAMES_OF[to_hex(getattr(artist, 'patches', [artist])[0].get_facecolor())]}"
+    colour = _NAMES_OF[str(artist.get_color())]
+    if artist.get_marker() == "|":
+        return f"mark {colour}"
+    if artist.get_linestyle() == "None":
+        return f"dot {colour}"
+    return f"line dot {colour}{' masked' * artist.is_dashed()}"
+
+
+_NAMES_OF = {value: name for name, value in COLOURS.items()}
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ p { margin: 0 0 12px; max-width: 76ch; }
 .figures b { display: block; font-size: 27px; line-height: 1.2; font-weight: 650; font-variant-numeric: tabular-nums; }
 .figures span { color: var(--soft); font-size: 13px; }
 .found, .hard { --c: var(--found); } .random { --c: var(--random); } .easy { --c: var(--easy); }
-.given { --c: var(--given); } .paper { --c: var(--paper); } .truth { --c: var(--soft); }
+.given { --c: var(--given); } .paper { --c: var(--paper); } .truth, .soft { --c: var(--soft); }
 .bar, .growth, .even, .candidate { --c: var(--soft); } .chosen { --c: var(--found); }
 b.found, b.random, .key { color: var(--c); }
 .key { font-weight: 650; margin-right: 14px; white-space: nowrap; }

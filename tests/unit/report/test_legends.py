@@ -1,197 +1,102 @@
-"""Everything that a chart of a report draws is named in its legend, and a legend names nothing that is not drawn."""
+"""Everything that a figure of a report draws is named beside it, and nothing is named that is not drawn."""
 
 from __future__ import annotations
 
-import ast
-import sys
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
+from matplotlib.colors import to_hex
 
-from protocols.report import legend
-from protocols.report.legend import KINDS, keys, marks
+from protocols import report
+from protocols.report.figures import COLOURS, Panels
 from tests.unit.report.report_pages import PAGES, written
 
-REPORTS = Path(legend.__file__).parent
-WORDS = {"band": "band", "cell": "darker", "interval": "upright", "dot": "dot", "line": "line"}
-"""What a legend says of marks that have no key of their own: all of a colour, or those whose names stand beside them."""
-FRAME = {"grid", "tick", "name", "end"}
-"""Classes of what stands for nothing: axes and labels."""
-VOID = {"meta", "img", "br"}
+REPORTS = Path(report.__file__).parent
+FRAME = {COLOURS["rule"], COLOURS["text"], COLOURS["page"]}
+"""Colours of what stands for nothing: axes and labels."""
 
 
-@dataclass
-class Chart:
-    """A drawing: ``drawn`` are the classes of its elements, ``beside`` colours of labels that are names."""
+@pytest.fixture
+def drawn(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Panels]:
+    """All figures of the pages of a report."""
+    found: list[Panels] = []
+    html = Panels.html
 
-    where: str
-    drawn: list[str] = field(default_factory=list)
-    beside: set[str] = field(default_factory=set)
-    legends: list[Legend] = field(default_factory=list)
+    def collected(panels: Panels) -> str:
+        found.append(panels)
+        return html(panels)
 
-
-@dataclass
-class Legend:
-    """Keys by their classes, and all that is said."""
-
-    keys: list[frozenset[str]] = field(default_factory=list)
-    text: str = ""
+    monkeypatch.setattr(Panels, "html", collected)
+    assert list(written(request.param, tmp_path / "pages"))
+    return [p for p in found if p.panels]
 
 
-class Charts(HTMLParser):
-    """Charts of a page with the legends beside and above them: those of the same box, and of the section outside of boxes."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.charts: list[Chart] = []
-        self.open: list[tuple[str, str]] = []
-        self.title, self.box = "", 0
-        self.above = Legend()
-        self.beside: dict[int, tuple[Legend, list[Chart]]] = {}
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        classes = dict(attrs).get("class") or ""
-        if tag == "h2":
-            self.title, self.above = "", Legend()
-        inside = any(t == "svg" for t, _ in self.open)
-        if tag == "div" and (self.open[-1] if self.open else None) == ("div", "charts"):
-            self.box += 1
-            self.beside[self.box] = (Legend(), [])
-        if tag == "svg":
-            self.charts.append(Chart(self.title, legends=[self.above]))
-            if self._boxed():
-                self.charts[-1].legends.append(self.beside[self.box][0])
-        elif inside and classes and tag != "text":
-            self.charts[-1].drawn.append(classes)
-        if "key" in classes.split():
-            self._legend().keys.append(frozenset(classes.split()) - {"key"})
-        if tag not in VOID:
-            self.open.append((tag, classes))
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if classes := dict(attrs).get("class"):
-            self.charts[-1].drawn.append(classes)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in VOID:
-            self.open.pop()
-
-    def handle_data(self, data: str) -> None:
-        here = self.open[-1] if self.open else ("", "")
-        if here[0] == "h2":
-            self.title += data
-        elif here[0] == "text" and here[1].startswith("end ") and any(c.isalpha() for c in data):
-            self.charts[-1].beside.add(here[1].removeprefix("end "))
-        elif any(t == "p" and c in ("legend", "lead") for t, c in self.open):
-            self._legend().text += f" {data.lower()}"
-
-    def _boxed(self) -> bool:
-        return ("div", "charts") in self.open[:-1]
-
-    def _legend(self) -> Legend:
-        return self.beside[self.box][0] if self._boxed() else self.above
+def colours(ax: Any) -> Iterator[tuple[str, str]]:
+    """Of what is drawn, with what it is."""
+    for line in ax.lines:
+        if len(line.get_xdata()):
+            yield to_hex(line.get_color()), "line"
+    for patch in ax.patches:
+        if patch.get_fill():
+            yield to_hex(patch.get_facecolor()), "patch"
+    for collection in ax.collections:
+        for colour in (*collection.get_facecolor(), *collection.get_edgecolor()):
+            yield to_hex(colour), "band"
 
 
-def unnamed(chart: Chart) -> Iterator[str]:
-    """What is drawn and not named."""
-    there, text = [k for one in chart.legends for k in one.keys], " ".join(one.text for one in chart.legends)
-    for classes in dict.fromkeys(chart.drawn):
-        kind, *colour = classes.split() or [""]
-        if kind in FRAME:
-            continue
-        by_key = kind in KINDS and any({kind, *colour} <= k and ("masked" in k) == ("masked" in colour) for k in there)
-        by_name = (not colour or " ".join(colour) in chart.beside) and WORDS.get(kind, "-") in text
-        if not (by_key or by_name):
-            yield f"{chart.where}: {classes!r}"
-        elif kind == "band" and "band" not in text:
-            yield f"{chart.where}: what bands are"
-        elif "masked" in colour and (how := {"line": "dashed", "dot": "hollow"}[kind]) not in text:
-            yield f"{chart.where}: what is {how}"
+def named(ax: Any) -> set[str]:
+    """Colours of what has a key, or a label of its own colour beside it."""
+    handles, labels = ax.get_legend_handles_labels()
+    keyed = [getattr(h, "patches", [h])[0] for h, label in zip(handles, labels, strict=True) if label]
+    found = {to_hex(h.get_facecolor() if hasattr(h, "get_facecolor") else h.get_color()) for h in keyed}
+    return found | {to_hex(t.get_color()) for t in ax.texts}
 
 
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Charts]]:
-    return {name: [Charts(p) for p in written(name, tmp_path_factory.mktemp("pages") / name)] for name in PAGES}
+@pytest.mark.parametrize("drawn", PAGES, indirect=True)
+def test_whatever_a_figure_draws_is_named(drawn: list[Panels]) -> None:
+    assert drawn
+    for panels in drawn:
+        everywhere = (
+            set().union(*(named(ax) for p in panels.panels for ax in p.figure.axes)) if panels.shared else set()
+        )
+        for panel in panels.panels:
+            assert panel.label
+            for ax in panel.figure.axes:
+                for colour, kind in colours(ax):
+                    cells = (
+                        colour == COLOURS["random"] and kind == "patch" and ax.texts
+                    )  # their numbers stand in or beside them
+                    upright = colour == COLOURS["soft"] and "upright" in panels.legend.lower()
+                    assert cells or upright or colour in FRAME | named(ax) | everywhere, (panels.name, kind, colour)
 
 
-@pytest.mark.parametrize("report", PAGES)
-def test_whatever_a_chart_draws_is_named_in_its_legend(report: str, pages: dict[str, list[Charts]]) -> None:
-    for page in pages[report]:
-        assert page.charts
-        assert [line for chart in page.charts for line in unnamed(chart)] == []
-
-
-@pytest.mark.parametrize("report", PAGES)
-def test_legends_name_nothing_that_is_not_drawn_and_nothing_twice(report: str, pages: dict[str, list[Charts]]) -> None:
-    for page in pages[report]:
-        legends = {id(one): one for chart in page.charts for one in chart.legends}
-        for one in legends.values():
-            drawn = {frozenset(c.split()) for chart in page.charts if one in chart.legends for c in chart.drawn}
-            assert all(any(d <= k for d in drawn) for k in one.keys), one.text
-            assert len(set(one.keys)) == len(one.keys), one.text
-
-
-# ------------------------------------------------------------------------------------------------ none is left out
+@pytest.mark.parametrize("drawn", PAGES, indirect=True)
+def test_legends_say_how_to_read_what_has_no_key(drawn: list[Panels]) -> None:
+    for panels in drawn:
+        said = panels.legend.lower()
+        for ax in (ax for p in panels.panels for ax in p.figure.axes):
+            if any(c.get_alpha() == 0.15 for c in ax.collections):
+                assert "band" in said, panels.name
+            if any(line.is_dashed() and line.get_label().startswith("_") for line in ax.lines):
+                assert "dashed" in said, panels.name
+            if any(not patch.get_fill() for patch in ax.patches):
+                assert "framed" in said, panels.name
 
 
 def test_a_page_of_every_report_is_made_here() -> None:
-    modules = {p.stem for p in REPORTS.glob("*.py")} - {"__init__"}
-    texts = {m: (REPORTS / f"{m}.py").read_text("utf-8") for m in modules}
+    texts = {p.stem: p.read_text("utf-8") for p in REPORTS.glob("*.py")}
     writing = {m for m, text in texts.items() if "def write_report(" in text or "write_page(" in text} - {"page"}
     assert set(PAGES) == writing
 
 
-def drawing() -> set[tuple[str, str]]:
-    """Functions of the reports in which an ``<svg`` is written, or that hand their marks to `svg`: file and name."""
-    found = set()
-    for path in REPORTS.glob("*.py"):
-        for f in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(f, ast.FunctionDef):
-                texts = [n.value for n in ast.walk(f) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-                calls = [n.func.id for n in ast.walk(f) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
-                if any("<svg" in t for t in texts) or "svg" in calls:
-                    found.add((str(path), f.name))
-    return found
-
-
-def test_every_function_that_draws_is_called_by_these_pages(tmp_path: Path) -> None:
-    called: set[tuple[str, str]] = set()
-
-    def note(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call":
-            called.add((frame.f_code.co_filename, frame.f_code.co_name))
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        for name in PAGES:
-            written(name, tmp_path / name)
-    finally:
-        sys.setprofile(before)
-    there = drawing()
-    assert len(there) > 10
-    assert there <= called
-
-
-# ------------------------------------------------------------------------------------------------ keys
-
-DRAWN = """<svg><circle class="dot found"/><polyline class="line found"/><line class="line random masked"/><rect class="bar"/>
-<text class="tick">dot</text></svg>"""
-
-
-def test_a_key_is_of_what_is_drawn_and_escaped() -> None:
-    assert marks(DRAWN) == {("dot", "found"), ("line", "found"), ("line", "random masked"), ("bar", "")}
-    names = {"line dot band found": "a <b>", "line random": "solid", "line random masked": "dashed", "bar": "all"}
-    made = keys(names, [DRAWN])
-    assert made == (
-        '<span class="key found line dot">a &lt;b&gt;</span><span class="key random masked line">dashed</span>'
-        '<span class="key bar">all</span>'
-    )
-    assert keys(names, []) == ""
+def test_figures_are_drawn_in_one_place() -> None:
+    """No markup of drawings anywhere else."""
+    drawing = [
+        p.name
+        for p in REPORTS.glob("*.py")
+        if re.search(r"<(svg|rect|circle|polyline|polygon)\b", p.read_text("utf-8"))
+    ]
+    assert drawing == []

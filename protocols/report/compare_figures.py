@@ -1,0 +1,118 @@
+"""The figures of a comparison of runs: accuracy as tasks arrive, by run and by method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from protocols.evaluate.compare.comparison import Comparison
+from protocols.evaluate.compare.figures import MEAN, Side
+from protocols.report.cldyb_figures import in_words, tenths
+from protocols.report.figures import SERIES, Line, Panel, Panels, curves
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SIDES = ("found", "random", "easy", "given")
+Drawn = list[tuple[str, list[Line], int | None]]
+"""Title, lines, and the step at which a pool has grown."""
+
+
+def figures(c: Comparison) -> list[Panels]:
+    """All that there is something for."""
+    return [p for p in (runs(c), methods(c), upcoming(c), random(c)) if p.panels]
+
+
+def accuracy(
+    lines: Sequence[Line], mark: int | None = None, y: tuple[float, float] | None = None, ax: Axes | None = None
+) -> Figure:
+    """Lines over tasks; dashed and upright where a pool has grown."""
+    return curves(lines, "tasks learned", y=y, mark=mark, ax=ax)
+
+
+def _line(name: str, colour: str, values: Sequence[float], first: int = 1) -> Line:
+    return Line(name, colour, tuple(float(t) for t in range(first, first + len(values))), tuple(values))
+
+
+def runs(c: Comparison) -> Panels:
+    """Found against random sequences, mean over the shared methods: a figure a run (Figs. 9 to 11)."""
+    drawn: Drawn = []
+    for run in c.runs:
+        of = [s for s in c.sides if (s.run, s.method) == (run.name, MEAN) and s.side in SIDES]
+        mark = min((p.from_step for p in run.grown), default=None)
+        drawn.append((run.name, [_line(s.side, s.side, s.steps["acc"]) for s in of], mark))
+    return _panels("runs", "Found and random sequences, mean over methods", drawn)
+
+
+def methods(c: Comparison) -> Panels:
+    """A figure a method: the found sequences of all runs (Figs. 5 and 13), or found and random ones of a single one (Fig. 12)."""
+    if len(c.runs) == 1:
+        sides = [side for side in ("random", "easy", "found") if any(s.side == side for s in c.sides)]
+        alone: Drawn = [
+            (m, [_line(side, side, s.steps["acc"]) for side in sides for s in c.of(side, m)], c.start)
+            for m in _names(c, "found")
+        ]
+        return _panels("methods", "Found and random sequences by method", alone)
+    drawn: Drawn = [(m, _by_run(c, c.of("found", m)), c.start) for m in _names(c, "found")]
+    return _panels("methods", "Found sequences by method", drawn, _left_out(len(c.runs), "runs"))
+
+
+def upcoming(c: Comparison) -> Panels:
+    """Tasks since the pool has grown alone (Figs. 5 and 13)."""
+    drawn: Drawn = []
+    if c.start is not None:
+        for method in (MEAN, *_names(c, "found")):
+            of = [(s, s.steps["upcoming"][c.start - 1 :]) for s in c.of("found", method) if s.run in _shown(c)]
+            lines = [_line(s.run, SERIES[_shown(c).index(s.run)], values, c.start) for s, values in of]
+            drawn.append((method or "mean over methods", lines, c.start))
+    title = f"Tasks from step {c.start} on, found sequences"
+    return _panels("upcoming", title, drawn, _left_out(len(c.runs), "runs"), "Accuracy on these tasks, percent.")
+
+
+def random(c: Comparison) -> Panels:
+    """Methods on random sequences (Fig. 7), the first run's."""
+    names = _names(c, "random")
+    few = names[: len(SERIES)]
+    of = [s for s in c.sides if (s.run, s.side) == (c.runs[0].name, "random") and s.method in few]
+    lines = [_line(s.method, SERIES[few.index(s.method)], s.steps["acc"]) for s in of]
+    return _panels(
+        "random", "Methods on random sequences", [(c.runs[0].name, lines, None)], _left_out(len(names), "methods")
+    )
+
+
+def _names(c: Comparison, side: str) -> list[str]:
+    return list(dict.fromkeys(s.method for s in c.sides if s.side == side and s.method != MEAN))
+
+
+def _shown(c: Comparison) -> list[str]:
+    """Runs that have a colour."""
+    return [r.name for r in c.runs][: len(SERIES)]
+
+
+def _by_run(c: Comparison, sides: Sequence[Side]) -> list[Line]:
+    shown = _shown(c)
+    return [_line(s.run, SERIES[shown.index(s.run)], s.steps["acc"]) for s in sides if s.run in shown]
+
+
+def _left_out(number: int, what: str) -> str:
+    return f" The first {len(SERIES)} of {number} {what}." if number > len(SERIES) else ""
+
+
+def _panels(
+    name: str,
+    title: str,
+    drawn: Drawn,
+    left_out: str = "",
+    what: str = "Accuracy on the tasks learned so far, percent.",
+) -> Panels:
+    """On one axis."""
+    there = [(called, lines, mark) for called, lines, mark in drawn if lines]
+    values = [v for _, lines, _ in there for one in lines for v in one.y if math.isfinite(v)]
+    if not values:
+        return Panels(name, title, "", ())
+    y = tenths(values)
+    panels = tuple(Panel(accuracy(lines, mark, y), in_words(lines), called) for called, lines, mark in there)
+    grown = " Dashed and upright: a pool has grown." if any(mark is not None for _, _, mark in there) else ""
+    return Panels(name, title, f"{what}{grown}{left_out}", panels, shared=True)

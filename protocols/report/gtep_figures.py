@@ -1,0 +1,162 @@
+"""The figures of a GTEP summary: accuracy as tasks arrive, by setting, against cost, and of the best of so many settings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from protocols.gtep.cells import FRESH, OF_TUNING, USES, Cell
+from protocols.gtep.summary import Summary
+from protocols.report.cldyb_figures import tenths
+from protocols.report.figures import SERIES, Bar, Line, Panel, Panels, bars, curves, named_dots
+from protocols.report.gtep_tables import first_phase, names, tuned_on, tuning
+from protocols.report.text import percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+USED = {"tuned": "random", "conventional": "easy", "original": "soft", "fresh": "random", "fresh original": "soft"}
+"""Colours of bars, by which setting was judged."""
+METHOD = "Each dot is a method, its name beside it."
+
+
+def figures(s: Summary) -> list[Panels]:
+    """All that there is something for."""
+    found = [over_tasks(s), *by_setting(s), costs(s), best_of(s), regrets(s)]
+    return [p for p in found if p.panels]
+
+
+def _colours(s: Summary) -> dict[str, str]:
+    """Of each method; the same in all figures."""
+    return {m: SERIES[i % len(SERIES)] for i, m in enumerate(s.results.methods)}
+
+
+def _groups(s: Summary) -> Iterator[list[str]]:
+    """Methods that share a figure: each has a colour of its own there."""
+    methods = s.results.methods
+    for i in range(0, len(methods), len(SERIES)):
+        yield methods[i : i + len(SERIES)]
+
+
+def _valid(s: Summary, pool: str, use: str = "tuned") -> list[Cell]:
+    return [c for c in s.cells if (c.pool, c.use) == (pool, use) and c.valid]
+
+
+# ------------------------------------------------------------------------------------------------ curves
+
+
+def accuracy(cells: Sequence[Cell], colours: dict[str, str], y: tuple[float, float], ax: Axes | None = None) -> Figure:
+    """Acc after each task, as Figs. 6a and 9a of the paper: mean and range over class orders."""
+    lines = []
+    for c in cells:
+        mean, low, high = (tuple(v.tolist()) for v in (c.curve.mean(axis=0), c.curve.min(axis=0), c.curve.max(axis=0)))
+        lines.append(Line(c.method, colours[c.method], tuple(map(float, range(1, len(mean) + 1))), mean, low, high))
+    return curves(lines, "tasks learned", y=y, ax=ax)
+
+
+def over_tasks(s: Summary) -> Panels:
+    """A figure a pool, or several where there are many methods."""
+    known = [c for c in s.cells if c.valid and c.use in ("tuned", FRESH)]
+    y = tenths([float(v) for c in known for v in (c.curve.min(), c.curve.max())] or [0.0])
+    drawn = []
+    for pool, title in names(s).items():
+        cells = {c.method: c for c in _valid(s, pool)}
+        for group in _groups(s):
+            if shown := [cells[m] for m in group if m in cells]:
+                said = "; ".join(f"{c.method}: {percent(float(c.curve.mean(axis=0)[-1]))} %" for c in shown)
+                drawn.append(Panel(accuracy(shown, _colours(s), y), f"tasks learned; in the end {said}", title))
+    legend = "Acc_t, over all classes seen, percent: means; bands: range over class orders."
+    return Panels("curves", "Accuracy as tasks arrive", legend, tuple(drawn))
+
+
+def expected(s: Summary, methods: Sequence[str], ax: Axes | None = None) -> Figure:
+    """H of the best of r random settings, on average."""
+    found = _best_of(s)
+    y = tenths([v for values in found.values() for v in values])
+    lines = [Line(m, _colours(s)[m], tuple(map(float, range(1, len(found[m]) + 1))), found[m]) for m in methods]
+    return curves(lines, "settings tried", y=y, ax=ax)
+
+
+def _best_of(s: Summary) -> dict[str, tuple[float, ...]]:
+    return {
+        x.method: tuple(x.best_of.expected.tolist())
+        for x in first_phase(s)
+        if x.best_of is not None and np.isfinite(x.best_of.expected).all()
+    }
+
+
+def best_of(s: Summary) -> Panels:
+    """Whether more settings would be better."""
+    found = _best_of(s)
+    drawn = []
+    for group in _groups(s):
+        if shown := [m for m in group if m in found]:
+            said = "; ".join(f"{m}: {percent(found[m][-1])} %" for m in shown)
+            drawn.append(Panel(expected(s, shown), f"settings tried; in the end {said}", tuning(s)))
+    legend = (
+        "H in percent that settings are chosen by: of the best of r random ones, on average; on these class orders."
+    )
+    return Panels("best-of", "How many settings are enough", legend, tuple(drawn))
+
+
+# ------------------------------------------------------------------------------------------------ bars, dots
+
+
+def settings(cells: Sequence[Cell], figure: str, ax: Axes | None = None) -> Figure:
+    """Acc or AvgAcc of each method and use, as Figs. 2, 4, 5, 7 and 8: mean over class orders, and single orders."""
+    rows = []
+    for c in cells:
+        values = (c.acc if figure == "Acc" else c.avg).tolist()
+        mean = float(np.mean(values))
+        marks = (("", USED[c.use], tuple(values)),)
+        rows.append(Bar(c.method, c.use, USED[c.use], 0.0, mean, marks, percent(mean)))
+    return bars(rows, f"{figure}, percent", ax)
+
+
+def by_setting(s: Summary) -> list[Panels]:
+    """Two figures a pool."""
+    pools: dict[str, tuple[str, tuple[str, ...]]] = {pool: (title, USES) for pool, title in names(s).items()}
+    pools[tuned_on(s)] = f"{tuning(s)}, further class orders", tuple(OF_TUNING.values())
+    drawn = []
+    for pool, (title, uses) in pools.items():
+        cells = [c for m in s.results.methods for use in uses for c in _valid(s, pool, use) if c.method == m]
+        for figure in ("Acc", "AvgAcc") if cells else ():
+            said = "; ".join(f"{c.method}, {c.use}" for c in cells)
+            drawn.append(Panel(settings(cells, figure), f"{figure}: {said}", f"{title}: {figure}", wide=True))
+    legend = "Bars: percent, mean over class orders; short lines: single orders."
+    return [Panels("settings", "Methods by the setting that was judged", legend, tuple(drawn))]
+
+
+def costs(s: Summary) -> Panels:
+    """Acc against the size of the model and against training time, as Figs. 6bc and 9bc."""
+    drawn, colours = [], _colours(s)
+    for pool, title in names(s).items():
+        cells = _valid(s, pool)
+        sizes = [(c, c.model_bytes / 1e6) for c in cells if c.model_bytes is not None]
+        times = [(c, c.seconds) for c in cells if math.isfinite(c.seconds)]
+        for points, x_name in ((sizes, "size of the model, MB"), (times, "training time of one order, s")):
+            if points:
+                dots = [(c.method, colours[c.method], x, float(c.acc.mean())) for c, x in points]
+                drawn.append(Panel(named_dots(dots, x_name), f"{x_name}: {', '.join(d[0] for d in dots)}", title))
+    legend = f"{METHOD} Acc in percent, mean over class orders. Times are of the machines of this run."
+    return Panels("costs", "Accuracy and cost", legend, tuple(drawn))
+
+
+def regrets(s: Summary) -> Panels:
+    """How many hyperparameters were tuned, against what choosing elsewhere cost (B.1, Figs. 10 and 11)."""
+    drawn, colours = [], _colours(s)
+    counts = {x.method: x.hyperparameters for x in first_phase(s)}
+    for pool, title in names(s).items():
+        found = [(c.method, c.regret.value.value) for c in s.compared if c.pool == pool and c.regret]
+        dots = [
+            (m, colours.get(m, SERIES[0]), float(counts[m]), v) for m, v in found if m in counts and math.isfinite(v)
+        ]
+        if dots:
+            x_name = "hyperparameters tuned"
+            drawn.append(Panel(named_dots(dots, x_name), f"{x_name}: {', '.join(d[0] for d in dots)}", title))
+    legend = f"{METHOD} Points of H that choosing on this pool would have brought; of these methods and choices, no fit is made."
+    return Panels("regret", "Hyperparameters and regret", legend, tuple(drawn))
