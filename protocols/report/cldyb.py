@@ -83,9 +83,18 @@ def render(summary: Summary) -> RenderableType:
     found, jointly = tables.methods(summary), _jointly(summary)
     below: list[RenderableType] = []
     if jointly.rows:
-        below = [line(""), grid(jointly.cells), line(jointly.lead, "dim")]
+        below = [line(""), line(jointly.title, "bold"), grid(jointly.cells), line(jointly.lead, "dim")]
     head = line(words.headline(summary), "bold")
-    return Group(head, line(""), grid(found.cells), line(found.lead, "dim"), *below, *notes, columns_of("cldyb"))
+    return Group(
+        head,
+        line(""),
+        line(found.title, "bold"),
+        grid(found.cells),
+        line(found.lead, "dim"),
+        *below,
+        *notes,
+        columns_of("cldyb"),
+    )
 
 
 # ------------------------------------------------------------------------------------------------ figures

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from protocols.cldyb.compared import Placed
 from protocols.cldyb.summary import MethodSummary, Side, Summary
 from protocols.report.cldyb_tables import one_task, steps_of
-from protocols.report.figures import Line, Panel, Panels, Strip, curves, strips
+from protocols.report.figures import Panel, Panels
+from protocols.report.shapes import Line, Strip, curves, strips
 from protocols.report.text import percent
 from seqsearch.results.rows import Row
 

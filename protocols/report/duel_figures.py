@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from protocols.evaluate.duel.summary import DuelSummary
-from protocols.report.figures import Dots, Panel, Panels, densities, scatter
+from protocols.report.figures import Panel, Panels
+from protocols.report.shapes import Dots, densities, scatter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

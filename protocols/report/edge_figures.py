@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from protocols.edge.fitted import MethodFit
 from protocols.edge.summary import EdgeSummary, MethodEdge
-from protocols.report.figures import Bar, Dots, Normal, Panel, Panels, bars, densities, matrix, scatter
+from protocols.report.figures import Panel, Panels
+from protocols.report.maps import matrix
+from protocols.report.shapes import Bar, Dots, Normal, bars, densities, scatter
 from protocols.report.text import percent
 from seqsearch.core.types import ClassId
 from seqsearch.pools.base import Pool

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from protocols.evaluate.explain.summary import Summary
 from protocols.report import explain_words as words
-from protocols.report.figures import Bar, Panel, Panels, bars
+from protocols.report.figures import Panel, Panels
+from protocols.report.shapes import Bar, bars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,8 +11,9 @@ import numpy as np
 from protocols.gtep.cells import FRESH, OF_TUNING, USES, Cell
 from protocols.gtep.summary import Summary
 from protocols.report.cldyb_figures import tenths
-from protocols.report.figures import SERIES, Bar, Line, Panel, Panels, bars, curves, named_dots
+from protocols.report.figures import SERIES, Panel, Panels
 from protocols.report.gtep_tables import first_phase, names, tuned_on, tuning
+from protocols.report.shapes import Bar, Line, bars, curves, named_dots
 from protocols.report.text import percent
 
 if TYPE_CHECKING:

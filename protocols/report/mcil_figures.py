@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from protocols.mcil.judged import Judged
 from protocols.mcil.summary import Summary
-from protocols.report.figures import SERIES, Line, Panel, Panels, curves, named_dots
+from protocols.report.figures import SERIES, Panel, Panels
+from protocols.report.shapes import Line, curves, named_dots
 from protocols.report.text import percent
 from seqsearch.results.rows import model_bytes, stored_bytes
 

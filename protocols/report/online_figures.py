@@ -12,8 +12,10 @@ import numpy as np
 
 from protocols.online.summary import HELD_OUT, Learned, Shuffled, Summary
 from protocols.report import online_blind as blind
-from protocols.report.figures import SERIES, Line, Panel, Panels, Slope, cells, curves, named_dots, slopes
+from protocols.report.figures import SERIES, Panel, Panels
+from protocols.report.maps import cells
 from protocols.report.online_tables import ahead, baseline, checked, learners, points, whole
+from protocols.report.shapes import Line, Slope, curves, named_dots, slopes
 from protocols.report.text import percent, samples
 from seqsearch.results.rows import Row
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
 from protocols.report.cldyb_figures import in_words, tenths
-from protocols.report.figures import Line, Panel, Panels, curves
+from protocols.report.figures import Panel, Panels
+from protocols.report.shapes import Line, curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

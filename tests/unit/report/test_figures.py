@@ -13,33 +13,24 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from protocols.report.figures import (
-    COLOURS,
-    HEIGHT,
-    SERIES,
-    WIDTH,
+from protocols.report.figures import COLOURS, HEIGHT, SERIES, WIDTH, Panel, Panels, axes_of, inline, keys
+from protocols.report.maps import cells, matrix
+from protocols.report.page import CSS
+from protocols.report.shapes import (
     Bar,
     Dots,
     Line,
     Normal,
-    Panel,
-    Panels,
     Slope,
     Strip,
-    axes_of,
     bars,
-    cells,
     curves,
     densities,
-    inline,
-    keys,
-    matrix,
     named_dots,
     scatter,
     slopes,
     strips,
 )
-from protocols.report.page import CSS
 from seqsearch.distribution.interval import Interval
 
 HOSTILE = "$\\frac{1}{0$ <script>alert(1)</script> \x1b[2J 日本"

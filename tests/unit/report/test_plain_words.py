@@ -9,8 +9,8 @@ import pytest
 
 from protocols.report import online_words
 from protocols.report.edge_plan import shape
-from protocols.report.figures import Line, curves
 from protocols.report.online_shift import how_chosen
+from protocols.report.shapes import Line, curves
 from seqsearch.correlation.blocks import too_few
 from seqsearch.similarity.files import write
 from tests.unit.edge.test_plan_only import seqsearch, some

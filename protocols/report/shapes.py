@@ -1,0 +1,374 @@
+"""What figures are drawn of: lines over tasks, named dots, strips, slopes, bars, densities.
+
+Each function takes data, and an axes if it is to draw there, and returns the figure. Accuracies are fractions; axes show percent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from protocols.report.figures import COLOURS, HEIGHT, WIDTH, axes_of, figure_of, short, styled
+from protocols.report.text import percent, samples
+from seqsearch.core.text import shown
+from seqsearch.distribution.interval import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# ------------------------------------------------------------------------------------------------ lines
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line from left to right.
+
+    Attributes:
+        name: what it stands for.
+        colour: a key of `COLOURS`.
+        x, y: its points ``[T]``.
+        low, high: a band around it ``[T]``; empty without one.
+        dashed: as lines of masked accuracies are.
+    """
+
+    name: str
+    colour: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    dashed: bool = False
+
+
+def curves(
+    lines: Sequence[Line], x_name: str, *, ends: bool = True, y: tuple[float, float] | None = None, percent_y: bool = True,
+    mark: int | None = None, log_x: bool = False, ax: Axes | None = None,
+) -> Figure:  # fmt: skip
+    """Lines over what is counted: tasks, experiences, samples.
+
+    Args:
+        ends: whether the last value of each line stands at its end.
+        y: limits of the axis; those of the values by default.
+        percent_y: values are fractions, and the axis has percent.
+        mark: where a dashed line stands upright.
+        log_x: x is shown as log2(1 + x).
+    """
+    with styled():
+        ax = axes_of(ax)
+        for line in lines:
+            colour, many = COLOURS[line.colour], len(line.x) > 30
+            if line.low:
+                ax.fill_between(line.x, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
+            way: dict[str, Any] = {"marker": "" if many else "o", "clip_on": many}
+            if line.dashed:
+                way |= {"linestyle": (0, (3, 2)), "markerfacecolor": COLOURS["page"], "linewidth": 1.6}
+            ax.plot(line.x, line.y, color=colour, label=shown(line.name), **way)
+        if y is not None:
+            ax.set_ylim(*y)
+        _counted(ax, log_x)
+        if mark is not None:
+            ax.axvline(mark, color=COLOURS["soft"], linestyle=(0, (3, 2)), linewidth=1.2)
+        ax.set_xlabel(shown(x_name))
+        if percent_y:
+            in_percent(ax.yaxis)
+        if ends:
+            _ends(ax, lines)
+        return figure_of(ax)
+
+
+def _counted(ax: Axes, log: bool) -> None:
+    """Whole numbers on the axis of x."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    if log:
+        low, high = ax.get_xlim()
+        ax.set_xscale("function", functions=(lambda x: np.log2(1 + np.maximum(x, 0)), lambda v: 2.0**v - 1))
+        ax.set_xlim(max(0, low), high)
+        most = max(1, int(np.log2(1 + high)))
+        ax.set_xticks([0, *(2**i for i in range(0, most + 1, max(1, most // 6)))])
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(6, integer=True, min_n_ticks=1))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: samples(value)))
+
+
+def _ends(ax: Axes, lines: Sequence[Line]) -> None:
+    """The last value of each line beside it."""
+    for line, at in zip(lines, apart([line.y[-1] for line in lines], ax), strict=True):
+        ax.annotate(
+            f"{100 * line.y[-1]:.1f}", (line.x[-1], at), (7, 0), textcoords="offset points", va="center",
+            color=COLOURS[line.colour], weight="bold", annotation_clip=False,
+        )  # fmt: skip
+
+
+def apart(positions: Sequence[float], ax: Axes) -> list[float]:
+    """Where labels at these heights stand so that none covers another, in their order."""
+    low, high = ax.get_ylim()
+    gap = (high - low) * 12 / (HEIGHT - 50)
+    order = sorted(range(len(positions)), key=lambda i: positions[i])
+    placed = list(positions)
+    for before, i in pairwise(order):
+        placed[i] = max(placed[i], placed[before] + gap)
+    return placed
+
+
+def in_percent(axis: Any) -> None:
+    """Fractions as percent, without a sign."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.4g}"))
+
+
+# ------------------------------------------------------------------------------------------------ dots
+
+
+def named_dots(
+    dots: Sequence[tuple[str, str, float, float]], x_name: str, *, percent_x: bool = False, ax: Axes | None = None
+) -> Figure:
+    """``(name, colour, x, y)``: a dot each with its name beside it; y is a fraction, in percent."""
+    with styled():
+        ax = axes_of(ax)
+        ax.margins(x=0.12, y=0.12)
+        for _, colour, x, y in dots:
+            ax.plot([x], [y], color=COLOURS[colour], marker="o", linestyle="none")
+        middle = sum(ax.get_xlim()) / 2
+        for right in (False, True):
+            side = [d for d in dots if (d[2] > middle) == right]
+            for (name, colour, x, _), at in zip(side, apart([d[3] for d in side], ax), strict=True):
+                ax.annotate(
+                    short(name), (x, at), (-6 if right else 6, 0), textcoords="offset points", ha="right" if right else "left",
+                    va="center", color=COLOURS[colour], annotation_clip=False,
+                )  # fmt: skip
+        ax.set_xlabel(shown(x_name))
+        in_percent(ax.yaxis)
+        if percent_x:
+            in_percent(ax.xaxis)
+        return figure_of(ax)
+
+
+# ------------------------------------------------------------------------------------------------ strips
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Values as dots in one row, and those that are ``marked`` as diamonds above them."""
+
+    name: str
+    values: tuple[float, ...]
+    marked: tuple[float, ...]
+
+
+def strips(
+    rows: Sequence[Strip], names: tuple[str, str], x_name: str, *, percent_x: bool = True, ax: Axes | None = None
+) -> Figure:
+    """Strips below each other on one axis.
+
+    Args:
+        names: what dots and diamonds stand for.
+    """
+    with styled():
+        ax = axes_of(ax, 2 * WIDTH, 22 * len(rows) + 44)
+        for i, row in enumerate(rows):
+            for values, colour, marker, alpha in ((row.values, "random", "o", 0.45), (row.marked, "found", "D", 1.0)):
+                ax.plot(
+                    values, [i] * len(values), color=COLOURS[colour], marker=marker, alpha=alpha, linestyle="none",
+                    markeredgewidth=0, label=names[colour == "found"] if not i else None,
+                )  # fmt: skip
+        ax.set_yticks(range(len(rows)), [short(row.name) for row in rows])
+        ax.set_ylim(len(rows) - 0.5, -0.5)
+        ax.set_xlabel(shown(x_name))
+        if percent_x:
+            in_percent(ax.xaxis)
+        return figure_of(ax)
+
+
+# ------------------------------------------------------------------------------------------------ slopes
+
+
+@dataclass(frozen=True)
+class Slope:
+    """Something on the left and on the right, with its interval; bounds may be NaN."""
+
+    name: str
+    colour: str
+    left: Interval
+    right: Interval
+    dashed: bool = False
+
+
+def slopes(lines: Sequence[Slope], names: tuple[str, str], ax: Axes | None = None) -> Figure:
+    """Fractions on the left and on the right, in percent, with names at both ends."""
+    with styled():
+        ax = axes_of(ax, 2 * WIDTH, max(HEIGHT, 15 * len(lines) + 60))
+        for i, line in enumerate(lines):
+            colour, x = (
+                COLOURS[line.colour],
+                [0.01 * (i % 5 - 2), 1 + 0.01 * (i % 5 - 2)],
+            )  # intervals stand beside each other
+            for at, side in zip(x, (line.left, line.right), strict=True):
+                if math.isfinite(side.low):
+                    ax.vlines(at, side.low, side.high, color=colour, alpha=0.5)
+            way: dict[str, Any] = {"linestyle": (0, (3, 2)), "markerfacecolor": COLOURS["page"]} if line.dashed else {}
+            ax.plot(x, [line.left.value, line.right.value], color=colour, marker="o", **way)
+        for at, where in ((0, "right"), (1, "left")):
+            values = [(line.left if at == 0 else line.right).value for line in lines]
+            for line, value, y in zip(lines, values, apart(values, ax), strict=True):
+                ax.annotate(
+                    f"{short(line.name)} {percent(value)}", (at, y), (-14 if at == 0 else 14, 0), textcoords="offset points",
+                    ha=where, va="center", color=COLOURS[line.colour], weight="bold", annotation_clip=False,
+                )  # fmt: skip
+        ax.set_xticks([0, 1], [shown(name) for name in names])
+        ax.xaxis.tick_top()
+        ax.set_yticks([])
+        ax.spines["bottom"].set_visible(False)
+        return figure_of(ax)
+
+
+# ------------------------------------------------------------------------------------------------ scatter, bars
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Points ``(x, y)`` of one kind."""
+
+    name: str
+    colour: str
+    points: tuple[tuple[float, float], ...]
+
+
+def scatter(
+    groups: Sequence[Dots], x_name: str, y_name: str = "", *, percent_x: bool = True, diagonal: bool = False,
+    ax: Axes | None = None,
+) -> Figure:  # fmt: skip
+    """Something against a fraction, which is in percent; with a ``diagonal`` both axes have one scale."""
+    with styled():
+        ax = axes_of(ax)
+        for group in groups:
+            x, y = zip(*group.points, strict=True)
+            size = 3.4 if len(group.points) > 60 else 5
+            ax.plot(
+                x, y, color=COLOURS[group.colour], marker="o", markersize=size, alpha=0.45 if group.colour == "soft" else 1,
+                linestyle="none", markeredgewidth=0, label=shown(group.name),
+            )  # fmt: skip
+        if diagonal:
+            ends = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
+            ax.plot(ends, ends, color=COLOURS["soft"], linestyle=(0, (1, 2)), linewidth=1.2, label="both alike")
+            ax.set_xlim(ends)
+            ax.set_ylim(ends)
+        ax.set_xlabel(shown(x_name))
+        ax.set_ylabel(shown(y_name))
+        in_percent(ax.yaxis)
+        if percent_x:
+            in_percent(ax.xaxis)
+        return figure_of(ax)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A horizontal bar from ``low`` to ``high``.
+
+    Attributes:
+        name: of its row.
+        kind, colour: what it stands for.
+        marks: short lines upon it: what they stand for, their colour, and where they are.
+        end: what stands behind it.
+    """
+
+    name: str
+    kind: str
+    colour: str
+    low: float
+    high: float
+    marks: tuple[tuple[str, str, tuple[float, ...]], ...] = ()
+    end: str = ""
+
+
+def bars(rows: Sequence[Bar], x_name: str, ax: Axes | None = None) -> Figure:
+    """Bars of fractions below each other, in percent."""
+    with styled():
+        ax = axes_of(ax, 2 * WIDTH, 22 * len(rows) + 44)
+        for i, row in enumerate(rows):
+            width = max(row.high - row.low, 0.002)
+            ax.barh([i], [width], 0.6, [row.low], color=COLOURS[row.colour], alpha=0.55, label=shown(row.kind))
+            for kind, colour, values in row.marks:
+                ax.plot(
+                    values, [i] * len(values), color=COLOURS[colour], marker="|", markersize=12, markeredgewidth=2.2,
+                    linestyle="none", label=shown(kind),
+                )  # fmt: skip
+            last = max([row.high, *(v for _, _, values in row.marks for v in values)])
+            ax.annotate(
+                row.end,
+                (last, i),
+                (6, 0),
+                textcoords="offset points",
+                va="center",
+                color=COLOURS[row.colour],
+                weight="bold",
+            )
+        ax.set_yticks(range(len(rows)), [short(row.name) for row in rows])
+        ax.set_ylim(len(rows) - 0.5, -0.5)
+        ax.grid(visible=False, axis="y")
+        ax.grid(visible=True, axis="x")
+        ax.set_xlabel(shown(x_name))
+        in_percent(ax.xaxis)
+        return figure_of(ax)
+
+
+@dataclass(frozen=True)
+class Normal:
+    """A normal density; with ``sigma`` 0 it is a line upwards."""
+
+    name: str
+    colour: str
+    mu: float
+    sigma: float
+
+
+def densities(
+    normals: Sequence[Normal], values: Sequence[float], marks: Sequence[Dots], x_name: str, *, bins: int = 12,
+    values_name: str = "", ax: Axes | None = None,
+) -> Figure:  # fmt: skip
+    """Normals over the histogram of ``values`` (none if there are none); ``marks`` are single values: the x of their points."""
+
+    with styled():
+        ax = axes_of(ax)
+        top = 1.0
+        if len(values) and max(values) - min(values) > 1e-9:
+            heights, _, _ = ax.hist(
+                values, bins, density=True, color=COLOURS["soft"], alpha=0.28, label=shown(values_name)
+            )
+            top = float(np.max(heights))
+        peaks = [1 / (n.sigma * math.sqrt(2 * math.pi)) for n in normals if n.sigma > 0]
+        top = max([top * bool(len(values)), *peaks[:1], *([min(max(peaks), 3 * peaks[0])] if peaks else [])]) or 1.0
+        for n in normals:
+            x = (
+                np.linspace(max(0.0, n.mu - 3 * n.sigma), min(1.0, n.mu + 3 * n.sigma), 121)
+                if n.sigma > 0
+                else np.full(2, n.mu)
+            )
+            y = (
+                np.exp(-(((x - n.mu) / n.sigma) ** 2) / 2) / (n.sigma * math.sqrt(2 * math.pi))
+                if n.sigma > 0
+                else [0.0, top]
+            )
+            ax.plot(x, np.minimum(y, 1.08 * top), color=COLOURS[n.colour], label=shown(n.name))
+        rug(ax, marks)
+        ax.set_ylim(0, 1.1 * top)
+        ax.set_yticks([])
+        ax.set_xlabel(shown(x_name))
+        in_percent(ax.xaxis)
+        return figure_of(ax)
+
+
+def rug(ax: Axes, marks: Sequence[Dots]) -> None:
+    """Short lines upwards from the axis, at the x of points."""
+    for group in marks:
+        for i, (x, _) in enumerate(group.points):
+            label = shown(group.name) if not i else None
+            ax.plot([x, x], [0, 0.09], color=COLOURS[group.colour], transform=ax.get_xaxis_transform(), label=label)
