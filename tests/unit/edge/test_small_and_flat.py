@@ -166,16 +166,9 @@ def test_it_is_said_what_random_sequences_are_for_beside_every_one(every: tuple[
     assert said in (every[0] / "report.html").read_text()
 
 
-def test_the_legend_of_each_chart_names_every_colour_in_it(every: tuple[Path, Result]) -> None:
-    page = (every[0] / "report.html").read_text()
-    drawn = 0
-    for part in page.split("<h2>")[1:]:
-        marks = set(re.findall(r'class="(?:dot|range|mark|line) (\w+)"', part))
-        named = set(re.findall(r'class="key (\w+)', part))
-        assert marks <= named, part[:60]
-        drawn += len(marks)
-    assert "truth" in set(re.findall(r'class="dot (\w+)"', page))
-    assert drawn > 5
+def test_legends_name_every_kind_of_sequence(every: tuple[Path, Result]) -> None:
+    keys = set(re.findall(r'class="key [^"]*">([^<]*)<', (every[0] / "report.html").read_text()))
+    assert {"every sequence", "random", "hard", "easy"} <= keys
 
 
 def test_where_similarity_tells_classes_apart_nothing_of_this_is_said(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from protocols.evaluate.duel.pairs import Pairs
 from protocols.evaluate.duel.summary import Again, DuelSummary, Facts, Running
 from protocols.report import duel
 from protocols.report import duel_words as words
+from protocols.report.duel_figures import sequences
 from protocols.running.provenance import Provenance
 from seqsearch.distribution.always_valid import running_share
 from seqsearch.distribution.interval import Interval
@@ -108,6 +109,6 @@ def test_json_and_charts_hold_what_is_said() -> None:
     assert found["on_most"] == "a"
     assert found["given"][0]["gap"] == {"value": -0.1, "low": None, "high": None}
     assert len(found["pairs"]["a"]) == 40
-    charts = duel._charts(s)
-    assert charts.count('class="dot') == 41
-    assert "<rect" in charts
+    dots, gaps = (panel.figure.axes[0] for panel in sequences(s).panels)
+    assert sum(len(line.get_xdata()) for line in dots.lines if line.get_marker() == "o") == 41
+    assert sum(patch.get_height() > 0 for patch in gaps.patches) > 1
