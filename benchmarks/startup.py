@@ -52,9 +52,13 @@ class Version:
         """Milliseconds of the driver for a rollout, without training."""
         command = "from benchmarks.orchestration import tree; print(tree(2000)['last_tenth_ms'])"
         done = subprocess.run(
-            [self.python, "-c", command], cwd=self.folder, capture_output=True, text=True, check=True,
+            [self.python, "-c", command],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=True,
             env={**self.environment, "PYTHONPATH": str(self.folder.parent)},
-        )  # fmt: skip
+        )
         return float(done.stdout)
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from protocols.cldyb.compared import Placed
 from protocols.cldyb.summary import MethodSummary, Side, Summary
 from protocols.report.cldyb_tables import one_task, steps_of
 from protocols.report.figures import Panel, Panels
-from protocols.report.shapes import Line, Strip, curves, strips
+from protocols.report.shapes import Line, Strip, curves, in_words, strips, tenths
 from protocols.report.text import percent
 from seqsearch.results.rows import Row
 
@@ -95,17 +94,6 @@ def _panels(s: Summary, lines: Lines) -> tuple[Panel, ...]:
         return ()
     y = tenths(values)
     return tuple(Panel(accuracy(m, lines, y), in_words(made), m.method) for m, made in drawn)
-
-
-def in_words(lines: Sequence[Line]) -> str:
-    """Lines in words."""
-    return "; ".join(f"{line.name}: {', '.join(f'{100 * v:.1f}' for v in line.y)}" for line in lines)
-
-
-def tenths(values: Sequence[float]) -> tuple[float, float]:
-    """An axis in whole tenths around ``values``."""
-    low, high = math.floor(min(values) * 10 + 1e-9) / 10, math.ceil(max(values) * 10 - 1e-9) / 10
-    return (low, high) if high > low else (low, low + 0.1)
 
 
 # ------------------------------------------------------------------------------------------------ strips

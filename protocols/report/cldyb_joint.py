@@ -19,10 +19,14 @@ from seqsearch.distribution.interval import Interval, shows
 Rows = Sequence[tuple[str, GapDifference | None]]
 OWN = f"{OURS}, docs/cldyb.md"
 JOINTLY = Column(
-    "joint_...", "Joint, ...",
-    "Acc of joint training: the method learns all classes of a sequence at once, with the same seeds", PERCENT, UP, OWN,
+    "joint_...",
+    "Joint, ...",
+    "Acc of joint training: the method learns all classes of a sequence at once, with the same seeds",
+    PERCENT,
+    UP,
+    OWN,
     "mean over tasks of its accuracy, as Acc",
-)  # fmt: skip
+)
 GAP = Column("gap_...", "Gap, ...", "gap to joint training", POINTS, DOWN, OWN, "Acc of joint training - Acc")
 JOINT = Layout(
     "joint",

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from protocols.evaluate.compare.comparison import Comparison
 from protocols.evaluate.compare.figures import MEAN, Side
-from protocols.report.cldyb_figures import in_words, tenths
 from protocols.report.figures import SERIES, Panel, Panels
-from protocols.report.shapes import Line, curves
+from protocols.report.shapes import Line, curves, in_words, tenths
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

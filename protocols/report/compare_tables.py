@@ -35,25 +35,53 @@ BOTH = "sequences, training seeds and test images"
 RUN = Column("run", "Run")
 FIGURES = {
     "acc": Column(
-        "acc", "Acc", "final accuracy, mean over sequences and training seeds", PERCENT, UP, f"{CLDYB}, section 5.1",
-        "1/T sum over i <= T of a_Ti", BOTH,
+        "acc",
+        "Acc",
+        "final accuracy, mean over sequences and training seeds",
+        PERCENT,
+        UP,
+        f"{CLDYB}, section 5.1",
+        "1/T sum over i <= T of a_Ti",
+        BOTH,
     ),
     "avg_acc": Column(
-        "avg_acc", "AvgAcc", "accuracy averaged over steps", PERCENT, UP, f"average incremental accuracy; section 4.1 of {GTEP}",
+        "avg_acc",
+        "AvgAcc",
+        "accuracy averaged over steps",
+        PERCENT,
+        UP,
+        f"average incremental accuracy; section 4.1 of {GTEP}",
         "1/T sum over t of Acc_t",
     ),
     "ar": Column(
-        "ar", "AR", "average retention", POINTS, UP, f"{CLDYB}, section 5.1, footnote 1: Eq. 2 with its sign turned",
+        "ar",
+        "AR",
+        "average retention",
+        POINTS,
+        UP,
+        f"{CLDYB}, section 5.1, footnote 1: Eq. 2 with its sign turned",
         "1/(T-1) sum over i < T of (a_Ti - a_ii)",
     ),
     "ala": Column(
-        "ala", "ALA", "average learning accuracy", PERCENT, UP, f"{CLDYB}, Eq. 1", "1/T sum over i <= T of a_ii",
+        "ala",
+        "ALA",
+        "average learning accuracy",
+        PERCENT,
+        UP,
+        f"{CLDYB}, Eq. 1",
+        "1/T sum over i <= T of a_ii",
     ),
     "upcoming": Column(
-        "upcoming", "upcoming Acc", "final accuracy on the tasks from step s on, when the first pool grew", PERCENT, UP,
-        f"{CLDYB}, section 5.3 and Fig. 5 (no equation)", "1/(T-s+1) sum over s <= i <= T of a_Ti", BOTH,
+        "upcoming",
+        "upcoming Acc",
+        "final accuracy on the tasks from step s on, when the first pool grew",
+        PERCENT,
+        UP,
+        f"{CLDYB}, section 5.3 and Fig. 5 (no equation)",
+        "1/(T-s+1) sum over s <= i <= T of a_Ti",
+        BOTH,
     ),
-}  # fmt: skip
+}
 BY_FIGURE = Layout("figures", "Runs by figure", (RUN, METHOD, *FIGURES.values()))
 
 RANGE = Scale("%", "0 to 100", lambda v: f"{percent(v[0])} ({percent(v[1])} to {percent(v[2])})")
@@ -61,11 +89,14 @@ OVER_STUDIES = {
     name: replace(
         c,
         about=f"{c.heading} of runs that differ in their seed alone: mean over the runs, and the lowest and the highest run",
-        scale=RANGE._replace(unit=c.scale.unit, bounds=c.scale.bounds), source=OWN, formula="mean, min and max over studies",
-        over="", parts=("", "_lowest", "_highest"),
+        scale=RANGE._replace(unit=c.scale.unit, bounds=c.scale.bounds),
+        source=OWN,
+        formula="mean, min and max over studies",
+        over="",
+        parts=("", "_lowest", "_highest"),
     )
     for name, c in FIGURES.items()
-}  # fmt: skip
+}
 STUDIES = Layout(
     "studies",
     "Over studies",
@@ -90,16 +121,25 @@ DIFFERING = Layout(
 EASIER = "higher: easier than the first"
 CHANGES = {
     name: replace(
-        c, about=f"{c.heading} of this run minus that of the first, mean over shared methods", scale=DIFFERENCE, direction=EASIER,
-        source=f"{OWN}; Fig. 6 of {CLDYB}", formula="figure of the run - figure of the first",
+        c,
+        about=f"{c.heading} of this run minus that of the first, mean over shared methods",
+        scale=DIFFERENCE,
+        direction=EASIER,
+        source=f"{OWN}; Fig. 6 of {CLDYB}",
+        formula="figure of the run - figure of the first",
     )
     for name, c in FIGURES.items()
-}  # fmt: skip
+}
 THESE = Column(
-    "acc_these_sequences", "Acc, these sequences",
-    "the difference of Acc, with the interval conditional on these found sequences and trainings", DIFFERENCE, EASIER, OWN,
-    "as Acc", "random sequences and test images",
-)  # fmt: skip
+    "acc_these_sequences",
+    "Acc, these sequences",
+    "the difference of Acc, with the interval conditional on these found sequences and trainings",
+    DIFFERENCE,
+    EASIER,
+    OWN,
+    "as Acc",
+    "random sequences and test images",
+)
 LACKING = Column("lacking", "")
 MINUS = Layout("changes", "Minus ...", (RUN, *CHANGES.values(), THESE, LACKING))
 GROWTH = Layout(

@@ -38,9 +38,14 @@ def gaps(s: DuelSummary, ax: Axes | None = None) -> Figure:
     """How often which gap; a line at those that were trained again."""
     marks = [Dots(name, colour, ((gap, 0.0),)) for name, colour, _, _, gap in _again(s)]
     return densities(
-        [], s.pairs.gaps.tolist(), [*marks, Dots("both alike", "soft", ((0.0, 0.0),))], "gap in points", bins=15,
-        values_name="random, their number", ax=ax,
-    )  # fmt: skip
+        [],
+        s.pairs.gaps.tolist(),
+        [*marks, Dots("both alike", "soft", ((0.0, 0.0),))],
+        "gap in points",
+        bins=15,
+        values_name="random, their number",
+        ax=ax,
+    )
 
 
 def sequences(s: DuelSummary) -> Panels:

@@ -27,9 +27,15 @@ OWN = f"{OURS}, docs/duel.md"
 FIRST = "higher: the first method is better"
 BOTH = "class sequences and training seeds"
 ABOVE = Column(
-    "above_...", "... above", "share of random sequences on which this method is more accurate", PERCENT,
-    "higher: this method is better", OWN, "sequences / L", BOTH,
-)  # fmt: skip
+    "above_...",
+    "... above",
+    "share of random sequences on which this method is more accurate",
+    PERCENT,
+    "higher: this method is better",
+    OWN,
+    "sequences / L",
+    BOTH,
+)
 ALIKE = Column(
     "alike",
     "alike",
@@ -62,9 +68,14 @@ OVER_RANDOM = Layout(
     ),
 )  # fmt: skip
 ACCURACY = Column(
-    "acc_...", "...", "final accuracy of a method on this sequence, mean over fresh seeds", PERCENT, UP, OWN,
+    "acc_...",
+    "...",
+    "final accuracy of a method on this sequence, mean over fresh seeds",
+    PERCENT,
+    UP,
+    OWN,
     "A(O) = 1/T sum over i <= T of a_Ti",
-)  # fmt: skip
+)
 TRAINED_AGAIN = Layout(
     "trained_again",
     "Sequences trained again",

@@ -36,23 +36,40 @@ if TYPE_CHECKING:
 SCORE = Scale("that of the similarity", "any", lambda score: f"{score + 0.0:.5g}")
 SEQUENCE = Column("sequence", "sequence")
 S = Column(
-    "s", "S", "similarity of the classes of neighbouring tasks, or what --objective names", SCORE, "higher: easier, by the paper",
+    "s",
+    "S",
+    "similarity of the classes of neighbouring tasks, or what --objective names",
+    SCORE,
+    "higher: easier, by the paper",
     f"{EDGE}, Eq. 5 but for that factor",
     "mean over neighbouring tasks of the mean of Sim(c, c'); Eq. 5 is (N/K) S for N classes in K equal tasks",
-)  # fmt: skip
+)
 BOUND = Column(
-    "bound", "bound", "certified: S of no sequence goes beyond", SCORE, NEITHER,
+    "bound",
+    "bound",
+    "certified: S of no sequence goes beyond",
+    SCORE,
+    NEITHER,
     "A new lower bound via projection for the quadratic assignment problem (Hadley, Rendl and Wolkowicz, 1992)",
-)  # fmt: skip
+)
 FROM_RANDOM = Column(
-    "from_random", "from random", "how far S is from that of random sequences",
-    Scale("sd", "any", lambda distance: f"{distance:+.1f} sd"), NEITHER, OURS, "(S - mean) / sd of random S",
-)  # fmt: skip
+    "from_random",
+    "from random",
+    "how far S is from that of random sequences",
+    Scale("sd", "any", lambda distance: f"{distance:+.1f} sd"),
+    NEITHER,
+    OURS,
+    "(S - mean) / sd of random S",
+)
 WAY = Column(
-    "way", "of the way", "how near the search came to the bound, or that the optimum is proven",
-    Scale("%", "at most 100", lambda share: f"{100 * share:.0f} %"), "higher: more extreme", OURS,
+    "way",
+    "of the way",
+    "how near the search came to the bound, or that the optimum is proven",
+    Scale("%", "at most 100", lambda share: f"{100 * share:.0f} %"),
+    "higher: more extreme",
+    OURS,
     "(S - mean of random S) / (bound - mean of random S)",
-)  # fmt: skip
+)
 PLANNED = Layout(
     "plan",
     "",

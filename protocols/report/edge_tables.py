@@ -103,20 +103,27 @@ EXTREMES = Layout(
     ),
 )  # fmt: skip
 PERCENTILE = Column(
-    "percentile", "percentile [95 %]", "random sequences that score lower, ties half", PERCENT,
-    "higher: an easier, or luckier, order", PLACE, over="random sequences",
-)  # fmt: skip
+    "percentile",
+    "percentile [95 %]",
+    "random sequences that score lower, ties half",
+    PERCENT,
+    "higher: an easier, or luckier, order",
+    PLACE,
+    over="random sequences",
+)
 DISPARITY = tuple(
     Column(
-        name.lower(), name,
+        name.lower(),
+        name,
         f"{which} over tasks of OPD, the range of a task's final accuracy over own orders of the same tasks; a range grows with "
         "the number of orders, and holds training noise",
-        SPREAD, DOWN,
+        SPREAD,
+        DOWN,
         "Scalable and Order-robust Continual Learning with Additive Parameter Decomposition (Yoon et al., 2020), section 4",
         f"OPD_t = max - min over orders of a_Tt; {least} over t",
     )
     for name, which, least in (("AOPD", "mean", "mean"), ("MOPD", "maximum", "max"))
-)  # fmt: skip
+)
 LUCK = Layout(
     "luck",
     "Were these orders lucky?",

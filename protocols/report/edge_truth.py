@@ -31,18 +31,29 @@ CLOSER = "lower: a better estimate"
 HUNDREDTHS = SPREAD._replace(text=lambda distance: f"{100 * distance:.2f}")
 DISTANCES = (
     Column(
-        "jsd", "JSD, nats", "Jensen-Shannon divergence of the truth's histogram P and the fitted normal Q",
-        Scale("nats", "0 to ln 2 = 0.693", lambda nats: f"{nats:.3f}"), CLOSER, f"{EDGE}, appendix D.1.1; Tables 1 and 2",
-        "KL(P, M)/2 + KL(Q, M)/2, M = (P + Q)/2", none="",
+        "jsd",
+        "JSD, nats",
+        "Jensen-Shannon divergence of the truth's histogram P and the fitted normal Q",
+        Scale("nats", "0 to ln 2 = 0.693", lambda nats: f"{nats:.3f}"),
+        CLOSER,
+        f"{EDGE}, appendix D.1.1; Tables 1 and 2",
+        "KL(P, M)/2 + KL(Q, M)/2, M = (P + Q)/2",
+        none="",
     ),
     *(
         Column(
-            f"w{p}", f"W{p}, points", "Wasserstein distance of truth and fitted normal", HUNDREDTHS, CLOSER, f"{EDGE}, {where}",
-            f"(integral over u of abs(F^-1(u) - G^-1(u))^p)^(1/p), p = {p}", none="",
+            f"w{p}",
+            f"W{p}, points",
+            "Wasserstein distance of truth and fitted normal",
+            HUNDREDTHS,
+            CLOSER,
+            f"{EDGE}, {where}",
+            f"(integral over u of abs(F^-1(u) - G^-1(u))^p)^(1/p), p = {p}",
+            none="",
         )
         for p, where in ((1, "appendix D.1.1"), (2, "Table A4, which speaks of W2"))
     ),
-)  # fmt: skip
+)
 AGAINST = Layout(
     "truth",
     "Estimates against the truth (Table 1)",
@@ -92,12 +103,25 @@ NORMAL = Layout(
 CORRELATION = Scale("1", "-1 to 1", lambda r: f"{r:+.2f}")
 SHARED = "sequences, or groups that share S"
 PEARSON = Column(
-    "pearson", "Pearson [95 %]", "correlation of S and accuracy", CORRELATION, NEITHER, f"{EDGE}, Fig. 2 (c)", over=SHARED,
+    "pearson",
+    "Pearson [95 %]",
+    "correlation of S and accuracy",
+    CORRELATION,
+    NEITHER,
+    f"{EDGE}, Fig. 2 (c)",
+    over=SHARED,
     none="n/a",
-)  # fmt: skip
+)
 SPEARMAN = Column(
-    "spearman", "Spearman [95 %]", "rank correlation of S and accuracy", CORRELATION, NEITHER, OWN, over=SHARED, none="n/a"
-)  # fmt: skip
+    "spearman",
+    "Spearman [95 %]",
+    "rank correlation of S and accuracy",
+    CORRELATION,
+    NEITHER,
+    OWN,
+    over=SHARED,
+    none="n/a",
+)
 NUMBER = COUNT._replace(text=str)
 RELATED = Layout(
     "correlation",

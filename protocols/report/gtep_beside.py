@@ -13,9 +13,14 @@ from protocols.report.text import points
 from seqsearch.distribution.interval import AGREE
 
 WITH = Column(
-    "acc", "Acc", "over test images of all classes of the pool, those shared with the pool tuned on included", PERCENT, UP,
-    f"{GTEP}, section 4.1", "as Acc (sd)",
-)  # fmt: skip
+    "acc",
+    "Acc",
+    "over test images of all classes of the pool, those shared with the pool tuned on included",
+    PERCENT,
+    UP,
+    f"{GTEP}, section 4.1",
+    "as Acc (sd)",
+)
 AVG_WITH = replace(WITH, key="avg_acc", heading="AvgAcc", formula="as AvgAcc (sd)")
 
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from protocols.gtep.cells import FRESH, OF_TUNING, USES, Cell
 from protocols.gtep.summary import Summary
-from protocols.report.cldyb_figures import tenths
 from protocols.report.figures import SERIES, Panel, Panels
 from protocols.report.gtep_tables import first_phase, names, tuned_on, tuning
-from protocols.report.shapes import Bar, Line, bars, curves, named_dots
+from protocols.report.shapes import Bar, Line, bars, curves, named_dots, tenths
 from protocols.report.text import percent
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ METHOD = "Each dot is a method, its name beside it."
 
 def figures(s: Summary) -> list[Panels]:
     """All that there is something for."""
-    found = [over_tasks(s), *by_setting(s), costs(s), best_of(s), regrets(s)]
+    found = [over_tasks(s), by_setting(s), costs(s), best_of(s), regrets(s)]
     return [p for p in found if p.panels]
 
 
@@ -118,7 +117,7 @@ def settings(cells: Sequence[Cell], figure: str, ax: Axes | None = None) -> Figu
     return bars(rows, f"{figure}, percent", ax)
 
 
-def by_setting(s: Summary) -> list[Panels]:
+def by_setting(s: Summary) -> Panels:
     """Two figures a pool."""
     pools: dict[str, tuple[str, tuple[str, ...]]] = {pool: (title, USES) for pool, title in names(s).items()}
     pools[tuned_on(s)] = f"{tuning(s)}, further class orders", tuple(OF_TUNING.values())
@@ -129,7 +128,7 @@ def by_setting(s: Summary) -> list[Panels]:
             said = "; ".join(f"{c.method}, {c.use}" for c in cells)
             drawn.append(Panel(settings(cells, figure), f"{figure}: {said}", f"{title}: {figure}", wide=True))
     legend = "Bars: percent, mean over class orders; short lines: single orders."
-    return [Panels("settings", "Methods by the setting that was judged", legend, tuple(drawn))]
+    return Panels("settings", "Methods by the setting that was judged", legend, tuple(drawn))
 
 
 def costs(s: Summary) -> Panels:

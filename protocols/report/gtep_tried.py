@@ -84,32 +84,60 @@ TROUBLES = Layout(
     ),
 )
 BEST_OF = Column(
-    "best_of_...", "best of ...", "H of the best of r random settings, on average", PERCENT, UP,
-    "Showing Your Work Doesn't Always Work (Tang et al., 2020)", "mean over all r-subsets of the R settings of their greatest H",
-)  # fmt: skip
+    "best_of_...",
+    "best of ...",
+    "H of the best of r random settings, on average",
+    PERCENT,
+    UP,
+    "Showing Your Work Doesn't Always Work (Tang et al., 2020)",
+    "mean over all r-subsets of the R settings of their greatest H",
+)
 HUNDREDTHS = SPREAD._replace(text=lambda v: f"{100 * v:.2f}")
 ENOUGH = (
     Column(
-        "best_of_all", "of all", "the same for r = R, the number tried",
-        PERCENT._replace(text=lambda v: f"{percent(v[0])} (R = {v[1]})"), UP, SELECTION, "greatest H of the R settings",
+        "best_of_all",
+        "of all",
+        "the same for r = R, the number tried",
+        PERCENT._replace(text=lambda v: f"{percent(v[0])} (R = {v[1]})"),
+        UP,
+        SELECTION,
+        "greatest H of the R settings",
         parts=("", "_tried"),
     ),
     Column(
-        "more_at_most", "10 more: at most", "what 10 more settings would add, over searches of this length, at most", HUNDREDTHS,
-        NEITHER, SELECTION, "best of R minus best of R - 10",
+        "more_at_most",
+        "10 more: at most",
+        "what 10 more settings would add, over searches of this length, at most",
+        HUNDREDTHS,
+        NEITHER,
+        SELECTION,
+        "best of R minus best of R - 10",
     ),
     Column(
-        "more_from_here", "from here", "what 10 more would add to this search, if the best scores fall off exponentially",
-        HUNDREDTHS, NEITHER, SELECTION,
+        "more_from_here",
+        "from here",
+        "what 10 more would add to this search, if the best scores fall off exponentially",
+        HUNDREDTHS,
+        NEITHER,
+        SELECTION,
     ),
     Column(
-        "noise", "noise", "standard error over class orders of how far a setting is behind the best; median over settings",
-        HUNDREDTHS, NEITHER, SELECTION,
+        "noise",
+        "noise",
+        "standard error over class orders of how far a setting is behind the best; median over settings",
+        HUNDREDTHS,
+        NEITHER,
+        SELECTION,
     ),
     Column(
-        "enough", "enough", "whether both are below the noise: a rule, no test", Scale("yes or no", "-", str), NEITHER, SELECTION,
+        "enough",
+        "enough",
+        "whether both are below the noise: a rule, no test",
+        Scale("yes or no", "-", str),
+        NEITHER,
+        SELECTION,
     ),
-)  # fmt: skip
+)
 EXPECTED = Layout("expected", "Are there enough settings?", (METHOD, BEST_OF, *ENOUGH))
 
 

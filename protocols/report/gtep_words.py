@@ -29,9 +29,16 @@ from protocols.running.at_chance import AtChance
 from seqsearch.core.text import shown
 
 LAYOUTS = (
-    OVERVIEW, JUDGED, beside.UNSHARED, tried.TRIED, tried.TROUBLES, tried.EXPECTED, compared.BY_CHOICE, compared.RANKED,
+    OVERVIEW,
+    JUDGED,
+    beside.UNSHARED,
+    tried.TRIED,
+    tried.TROUBLES,
+    tried.EXPECTED,
+    compared.BY_CHOICE,
+    compared.RANKED,
     beside.LOOK_ALIKES,
-)  # fmt: skip
+)
 
 
 def tables(s: Summary) -> list[Table]:

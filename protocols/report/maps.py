@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 
 
 def cells(
-    values: Mapping[tuple[int, int], float], rows: Sequence[str], columns: Sequence[str], *, corner: str = "",
-    framed: Collection[tuple[int, int]] = (), column: int | None = None, ax: Axes | None = None,
-) -> Figure:  # fmt: skip
+    values: Mapping[tuple[int, int], float],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    corner: str = "",
+    framed: Collection[tuple[int, int]] = (),
+    column: int | None = None,
+    ax: Axes | None = None,
+) -> Figure:
     """Fractions by (row, column), in percent, more strongly coloured where they are higher.
 
     Args:

@@ -101,9 +101,14 @@ COSTS = Layout(
     ),
 )
 EXPERIENCE = Column(
-    "after_...", "...", "balanced accuracy after this experience, over all classes seen: classes weigh alike", PERCENT, UP,
-    f"{MCIL}, the text below Eq. 2", "A_t = mean over classes c seen of right_c / images_c",
-)  # fmt: skip
+    "after_...",
+    "...",
+    "balanced accuracy after this experience, over all classes seen: classes weigh alike",
+    PERCENT,
+    UP,
+    f"{MCIL}, the text below Eq. 2",
+    "A_t = mean over classes c seen of right_c / images_c",
+)
 EXPERIENCES = Layout("experiences", "After each experience", (METHOD, EXPERIENCE))
 PAIRS = Layout(
     "pairs",

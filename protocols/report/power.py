@@ -26,13 +26,22 @@ WANTED = 0.8
 OWN = f"{OURS}, docs/power.md"
 TRAININGS = Column("trainings", "trainings", "trainings of a study of this size, at most", COUNT, NEITHER, OWN)
 HALF = Column(
-    "half_width", "half-width, pp", "mean half-width of the 95 % interval: of the drop, or of the difference of two methods",
-    SPREAD, NEITHER, OWN,
-)  # fmt: skip
+    "half_width",
+    "half-width, pp",
+    "mean half-width of the 95 % interval: of the drop, or of the difference of two methods",
+    SPREAD,
+    NEITHER,
+    OWN,
+)
 POWER = Column(
-    "power_...", "power at ... pp", "share of simulated studies with a significant difference, for a true one of that size",
-    Scale("%", "0 to 100", lambda share: f"{100 * share:.0f} %"), NEITHER, OWN, "significant studies / 1,000",
-)  # fmt: skip
+    "power_...",
+    "power at ... pp",
+    "share of simulated studies with a significant difference, for a true one of that size",
+    Scale("%", "0 to 100", lambda share: f"{100 * share:.0f} %"),
+    NEITHER,
+    OWN,
+    "significant studies / 1,000",
+)
 OF_FOUND = Layout(
     "found", "", (Column("searches", "searches"), Column("random_sequences", "random sequences"), TRAININGS, POWER)
 )

@@ -35,17 +35,28 @@ COEFFICIENT = Scale("1", "-1 to 1", lambda r: f"{r:.3f}")
 SMALL_P = P_VALUE._replace(text=lambda p: "< .0001" if p < 0.0001 else f"{p:.4f}")
 METHOD = Column("method", "Method")
 BENCHMARK = Column(
-    "acc_...", "...", "final accuracy of a method in this run or benchmark, with its interval, cut at 0 and 100; below it SRCC "
-    "and KRCC with the reference column", PERCENT, UP, f"{CLDYB}, section 5.1",
-    "1/T sum over i <= T of a_Ti; of --table as given", "sequences, training seeds and test images, as said below",
-)  # fmt: skip
+    "acc_...",
+    "...",
+    "final accuracy of a method in this run or benchmark, with its interval, cut at 0 and 100; below it SRCC "
+    "and KRCC with the reference column",
+    PERCENT,
+    UP,
+    f"{CLDYB}, section 5.1",
+    "1/T sum over i <= T of a_Ti; of --table as given",
+    "sequences, training seeds and test images, as said below",
+)
 GIVEN = replace(BENCHMARK, scale=PERCENT._replace(text=lambda value: f"{value:.6g}"), over="")
 """Of a table from a file: in any unit."""
 BY_METHOD = Layout("accuracies", "Accuracy by method", (METHOD, BENCHMARK))
 SRCC_P = Column(
-    "srcc_p", "p", "two-sided p-value of the correlation before it; nothing is corrected for several", SMALL_P, NEITHER, OWN,
+    "srcc_p",
+    "p",
+    "two-sided p-value of the correlation before it; nothing is corrected for several",
+    SMALL_P,
+    NEITHER,
+    OWN,
     "share of all orders of the methods that correlate as strongly, up to 9 methods",
-)  # fmt: skip
+)
 AGREEMENT = Layout(
     "agreement",
     "Agreement with ...",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
-from protocols.report.cldyb_figures import in_words, tenths
 from protocols.report.figures import Panel, Panels
-from protocols.report.shapes import Line, curves
+from protocols.report.shapes import Line, curves, in_words, tenths
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

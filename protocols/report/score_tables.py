@@ -54,17 +54,34 @@ def _of_kind(kind: str, heading: str) -> Column:
 
 
 DROP = Column(
-    "drop_...", "drop (...)", "how much lower Acc is on these found sequences than on random ones; *: harder (easier) for this "
-    "method by itself, adjusted p at most 0.05", SHARE, HARDER, DISTRIBUTION, "(Acc random - Acc found) / Acc random", DROPS,
-)  # fmt: skip
+    "drop_...",
+    "drop (...)",
+    "how much lower Acc is on these found sequences than on random ones; *: harder (easier) for this "
+    "method by itself, adjusted p at most 0.05",
+    SHARE,
+    HARDER,
+    DISTRIBUTION,
+    "(Acc random - Acc found) / Acc random",
+    DROPS,
+)
 BOUND = Column(
-    "bound_...", "bound, ...", "Acc of joint training on all classes of the sequence at once, the best of three learners",
-    PERCENT, NEITHER, OWN, "mean over tasks of its accuracy, as Acc",
-)  # fmt: skip
+    "bound_...",
+    "bound, ...",
+    "Acc of joint training on all classes of the sequence at once, the best of three learners",
+    PERCENT,
+    NEITHER,
+    OWN,
+    "mean over tasks of its accuracy, as Acc",
+)
 OVER_MEAN = Column(
-    "over_ncm_...", "over NCM, ...", "what Acc has more than the nearest class mean of frozen features", POINTS, UP, OWN,
+    "over_ncm_...",
+    "over NCM, ...",
+    "what Acc has more than the nearest class mean of frozen features",
+    POINTS,
+    UP,
+    OWN,
     "Acc - Acc of simplecil",
-)  # fmt: skip
+)
 BEFORE = (
     METHOD,
     _found("acc_searched", "found (searched)", "were", "5.1"),
@@ -129,11 +146,13 @@ def methods(s: ScoreSummary) -> Table:
 def _row(m: MethodScore, found: bool, marked: Sequence[str], bold: Sequence[Sequence[str]]) -> tuple[Value, ...]:
     """All its cells; hard sequences stand among the ``found`` ones where there are such."""
     return (
-        m.method, *(_on_found(side, m.method in those) for side, those in zip((m.searched, m.unseen), bold, strict=True)),
+        m.method,
+        *(_on_found(side, m.method in those) for side, those in zip((m.searched, m.unseen), bold, strict=True)),
         *(None if kind == "hard" and found else _acc(m, kind) for kind in SIDES),
-        _drop(m.searched_drop, marked[0]), _drop(m.unseen_drop, marked[1]),
+        _drop(m.searched_drop, marked[0]),
+        _drop(m.unseen_drop, marked[1]),
         *(of.get(kind) for kind in KINDS for of in (m.bound, m.over_mean)),
-    )  # fmt: skip
+    )
 
 
 def _on_found(side: Side | None, bold: bool) -> Value:

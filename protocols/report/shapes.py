@@ -22,6 +22,58 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+DASHED = (0, (3, 2))
+
+
+def beside(ax: Axes, text: str, x: float, y: float, colour: str, away: float = 6, weight: str = "normal") -> None:
+    """A label to the right of a point, or to its left where ``away`` is negative: so many units of the page."""
+    ax.annotate(
+        text,
+        (x, y),
+        (away, 0),
+        textcoords="offset points",
+        ha="left" if away > 0 else "right",
+        va="center",
+        color=COLOURS[colour],
+        weight=weight,
+        annotation_clip=False,
+    )
+
+
+def dotted(ax: Axes, x: Sequence[float], y: Sequence[float], colour: str, name: str = "", **way: Any) -> None:
+    """Dots, or other markers, without a line; no key without a ``name``, or where there are none."""
+    label = shown(name) if len(x) else ""
+    way = {"marker": "o", "markeredgewidth": 0, **way}
+    ax.plot(x, y, color=COLOURS[colour], linestyle="none", label=label, **way)
+
+
+def apart(positions: Sequence[float], ax: Axes) -> list[float]:
+    """Where labels at these heights stand so that none covers another, in their order."""
+    low, high = ax.get_ylim()
+    tall = 72 * figure_of(ax).get_figheight() - 50  # without the names of the axis
+    gap = (high - low) * 12 / tall
+    order = sorted(range(len(positions)), key=lambda i: positions[i])
+    placed = list(positions)
+    for before, i in pairwise(order):
+        placed[i] = max(placed[i], placed[before] + gap)
+    return placed
+
+
+def in_percent(*axes: Any) -> None:
+    """Fractions as percent, without a sign."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    for axis in axes:
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.4g}"))
+
+
+def in_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Names of rows, from the top down."""
+    ax.set_yticks(range(len(names)), [short(name) for name in names])
+    ax.set_ylim(len(names) - 0.5, -0.5)
+
+
 # ------------------------------------------------------------------------------------------------ lines
 
 
@@ -47,9 +99,16 @@ class Line:
 
 
 def curves(
-    lines: Sequence[Line], x_name: str, *, ends: bool = True, y: tuple[float, float] | None = None, percent_y: bool = True,
-    mark: int | None = None, log_x: bool = False, ax: Axes | None = None,
-) -> Figure:  # fmt: skip
+    lines: Sequence[Line],
+    x_name: str,
+    *,
+    ends: bool = True,
+    y: tuple[float, float] | None = None,
+    percent_y: bool = True,
+    mark: int | None = None,
+    log_x: bool = False,
+    ax: Axes | None = None,
+) -> Figure:
     """Lines over what is counted: tasks, experiences, samples.
 
     Args:
@@ -67,18 +126,18 @@ def curves(
                 ax.fill_between(line.x, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
             way: dict[str, Any] = {"marker": "" if many else "o", "clip_on": many}
             if line.dashed:
-                way |= {"linestyle": (0, (3, 2)), "markerfacecolor": COLOURS["page"], "linewidth": 1.6}
+                way |= {"linestyle": DASHED, "markerfacecolor": COLOURS["page"], "linewidth": 1.6}
             ax.plot(line.x, line.y, color=colour, label=shown(line.name), **way)
         if y is not None:
             ax.set_ylim(*y)
         _counted(ax, log_x)
         if mark is not None:
-            ax.axvline(mark, color=COLOURS["soft"], linestyle=(0, (3, 2)), linewidth=1.2)
+            ax.axvline(mark, color=COLOURS["soft"], linestyle=DASHED, linewidth=1.2)
         ax.set_xlabel(shown(x_name))
         if percent_y:
             in_percent(ax.yaxis)
         if ends:
-            _ends(ax, lines)
+            ends_of(ax, lines)
         return figure_of(ax)
 
 
@@ -97,32 +156,21 @@ def _counted(ax: Axes, log: bool) -> None:
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: samples(value)))
 
 
-def _ends(ax: Axes, lines: Sequence[Line]) -> None:
+def ends_of(ax: Axes, lines: Sequence[Line]) -> None:
     """The last value of each line beside it."""
     for line, at in zip(lines, apart([line.y[-1] for line in lines], ax), strict=True):
-        ax.annotate(
-            f"{100 * line.y[-1]:.1f}", (line.x[-1], at), (7, 0), textcoords="offset points", va="center",
-            color=COLOURS[line.colour], weight="bold", annotation_clip=False,
-        )  # fmt: skip
+        beside(ax, f"{100 * line.y[-1]:.1f}", line.x[-1], at, line.colour, 7, "bold")
 
 
-def apart(positions: Sequence[float], ax: Axes) -> list[float]:
-    """Where labels at these heights stand so that none covers another, in their order."""
-    low, high = ax.get_ylim()
-    gap = (high - low) * 12 / (HEIGHT - 50)
-    order = sorted(range(len(positions)), key=lambda i: positions[i])
-    placed = list(positions)
-    for before, i in pairwise(order):
-        placed[i] = max(placed[i], placed[before] + gap)
-    return placed
+def tenths(values: Sequence[float]) -> tuple[float, float]:
+    """Limits of an axis in whole tenths around ``values``."""
+    low, high = math.floor(min(values) * 10 + 1e-9) / 10, math.ceil(max(values) * 10 - 1e-9) / 10
+    return (low, high) if high > low else (low, low + 0.1)
 
 
-def in_percent(axis: Any) -> None:
-    """Fractions as percent, without a sign."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.4g}"))
+def in_words(lines: Sequence[Line]) -> str:
+    """Lines for who cannot see them."""
+    return "; ".join(f"{line.name}: {', '.join(f'{100 * v:.1f}' for v in line.y)}" for line in lines)
 
 
 # ------------------------------------------------------------------------------------------------ dots
@@ -136,19 +184,14 @@ def named_dots(
         ax = axes_of(ax)
         ax.margins(x=0.12, y=0.12)
         for _, colour, x, y in dots:
-            ax.plot([x], [y], color=COLOURS[colour], marker="o", linestyle="none")
+            dotted(ax, [x], [y], colour)
         middle = sum(ax.get_xlim()) / 2
-        for right in (False, True):
-            side = [d for d in dots if (d[2] > middle) == right]
+        for away in (6, -6):
+            side = [d for d in dots if (d[2] > middle) == (away < 0)]
             for (name, colour, x, _), at in zip(side, apart([d[3] for d in side], ax), strict=True):
-                ax.annotate(
-                    short(name), (x, at), (-6 if right else 6, 0), textcoords="offset points", ha="right" if right else "left",
-                    va="center", color=COLOURS[colour], annotation_clip=False,
-                )  # fmt: skip
+                beside(ax, short(name), x, at, colour, away)
         ax.set_xlabel(shown(x_name))
-        in_percent(ax.yaxis)
-        if percent_x:
-            in_percent(ax.xaxis)
+        in_percent(ax.yaxis, *([ax.xaxis] if percent_x else []))
         return figure_of(ax)
 
 
@@ -174,14 +217,13 @@ def strips(
     """
     with styled():
         ax = axes_of(ax, 2 * WIDTH, 22 * len(rows) + 44)
-        for i, row in enumerate(rows):
-            for values, colour, marker, alpha in ((row.values, "random", "o", 0.45), (row.marked, "found", "D", 1.0)):
-                ax.plot(
-                    values, [i] * len(values), color=COLOURS[colour], marker=marker, alpha=alpha, linestyle="none",
-                    markeredgewidth=0, label=names[colour == "found"] if not i else None,
-                )  # fmt: skip
-        ax.set_yticks(range(len(rows)), [short(row.name) for row in rows])
-        ax.set_ylim(len(rows) - 0.5, -0.5)
+        for values, name, colour, way in (
+            ([r.values for r in rows], names[0], "random", {"alpha": 0.45}),
+            ([r.marked for r in rows], names[1], "found", {"marker": "D"}),
+        ):
+            places = [(x, i) for i, row in enumerate(values) for x in row]
+            dotted(ax, [x for x, _ in places], [i for _, i in places], colour, name, **way)
+        in_rows(ax, [row.name for row in rows])
         ax.set_xlabel(shown(x_name))
         if percent_x:
             in_percent(ax.xaxis)
@@ -207,22 +249,16 @@ def slopes(lines: Sequence[Slope], names: tuple[str, str], ax: Axes | None = Non
     with styled():
         ax = axes_of(ax, 2 * WIDTH, max(HEIGHT, 15 * len(lines) + 60))
         for i, line in enumerate(lines):
-            colour, x = (
-                COLOURS[line.colour],
-                [0.01 * (i % 5 - 2), 1 + 0.01 * (i % 5 - 2)],
-            )  # intervals stand beside each other
-            for at, side in zip(x, (line.left, line.right), strict=True):
+            colour, aside = COLOURS[line.colour], 0.01 * (i % 5 - 2)  # so that intervals stand beside each other
+            for at, side in ((0, line.left), (1, line.right)):
                 if math.isfinite(side.low):
-                    ax.vlines(at, side.low, side.high, color=colour, alpha=0.5)
-            way: dict[str, Any] = {"linestyle": (0, (3, 2)), "markerfacecolor": COLOURS["page"]} if line.dashed else {}
-            ax.plot(x, [line.left.value, line.right.value], color=colour, marker="o", **way)
-        for at, where in ((0, "right"), (1, "left")):
-            values = [(line.left if at == 0 else line.right).value for line in lines]
+                    ax.vlines(at + aside, side.low, side.high, color=colour, alpha=0.5)
+            way: dict[str, Any] = {"linestyle": DASHED, "markerfacecolor": COLOURS["page"]} if line.dashed else {}
+            ax.plot([aside, 1 + aside], [line.left.value, line.right.value], color=colour, marker="o", **way)
+        for at, away in ((0, -14), (1, 14)):
+            values = [(line.right if at else line.left).value for line in lines]
             for line, value, y in zip(lines, values, apart(values, ax), strict=True):
-                ax.annotate(
-                    f"{short(line.name)} {percent(value)}", (at, y), (-14 if at == 0 else 14, 0), textcoords="offset points",
-                    ha=where, va="center", color=COLOURS[line.colour], weight="bold", annotation_clip=False,
-                )  # fmt: skip
+                beside(ax, f"{short(line.name)} {percent(value)}", at, y, line.colour, away, "bold")
         ax.set_xticks([0, 1], [shown(name) for name in names])
         ax.xaxis.tick_top()
         ax.set_yticks([])
@@ -243,19 +279,21 @@ class Dots:
 
 
 def scatter(
-    groups: Sequence[Dots], x_name: str, y_name: str = "", *, percent_x: bool = True, diagonal: bool = False,
+    groups: Sequence[Dots],
+    x_name: str,
+    y_name: str = "",
+    *,
+    percent_x: bool = True,
+    diagonal: bool = False,
     ax: Axes | None = None,
-) -> Figure:  # fmt: skip
+) -> Figure:
     """Something against a fraction, which is in percent; with a ``diagonal`` both axes have one scale."""
     with styled():
         ax = axes_of(ax)
         for group in groups:
             x, y = zip(*group.points, strict=True)
-            size = 3.4 if len(group.points) > 60 else 5
-            ax.plot(
-                x, y, color=COLOURS[group.colour], marker="o", markersize=size, alpha=0.45 if group.colour == "soft" else 1,
-                linestyle="none", markeredgewidth=0, label=shown(group.name),
-            )  # fmt: skip
+            size, alpha = (3.4 if len(x) > 60 else 5), (0.45 if group.colour == "soft" else 1)
+            dotted(ax, x, y, group.colour, group.name, markersize=size, alpha=alpha)
         if diagonal:
             ends = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
             ax.plot(ends, ends, color=COLOURS["soft"], linestyle=(0, (1, 2)), linewidth=1.2, label="both alike")
@@ -263,9 +301,7 @@ def scatter(
             ax.set_ylim(ends)
         ax.set_xlabel(shown(x_name))
         ax.set_ylabel(shown(y_name))
-        in_percent(ax.yaxis)
-        if percent_x:
-            in_percent(ax.xaxis)
+        in_percent(ax.yaxis, *([ax.xaxis] if percent_x else []))
         return figure_of(ax)
 
 
@@ -297,22 +333,10 @@ def bars(rows: Sequence[Bar], x_name: str, ax: Axes | None = None) -> Figure:
             width = max(row.high - row.low, 0.002)
             ax.barh([i], [width], 0.6, [row.low], color=COLOURS[row.colour], alpha=0.55, label=shown(row.kind))
             for kind, colour, values in row.marks:
-                ax.plot(
-                    values, [i] * len(values), color=COLOURS[colour], marker="|", markersize=12, markeredgewidth=2.2,
-                    linestyle="none", label=shown(kind),
-                )  # fmt: skip
+                dotted(ax, values, [i] * len(values), colour, kind, marker="|", markersize=12, markeredgewidth=2.2)
             last = max([row.high, *(v for _, _, values in row.marks for v in values)])
-            ax.annotate(
-                row.end,
-                (last, i),
-                (6, 0),
-                textcoords="offset points",
-                va="center",
-                color=COLOURS[row.colour],
-                weight="bold",
-            )
-        ax.set_yticks(range(len(rows)), [short(row.name) for row in rows])
-        ax.set_ylim(len(rows) - 0.5, -0.5)
+            beside(ax, row.end, last, i, row.colour, weight="bold")
+        in_rows(ax, [row.name for row in rows])
         ax.grid(visible=False, axis="y")
         ax.grid(visible=True, axis="x")
         ax.set_xlabel(shown(x_name))
@@ -331,32 +355,27 @@ class Normal:
 
 
 def densities(
-    normals: Sequence[Normal], values: Sequence[float], marks: Sequence[Dots], x_name: str, *, bins: int = 12,
-    values_name: str = "", ax: Axes | None = None,
-) -> Figure:  # fmt: skip
+    normals: Sequence[Normal],
+    values: Sequence[float],
+    marks: Sequence[Dots],
+    x_name: str,
+    *,
+    bins: int = 12,
+    values_name: str = "",
+    ax: Axes | None = None,
+) -> Figure:
     """Normals over the histogram of ``values`` (none if there are none); ``marks`` are single values: the x of their points."""
-
     with styled():
         ax = axes_of(ax)
-        top = 1.0
+        tops = [1 / (n.sigma * math.sqrt(2 * math.pi)) for n in normals if n.sigma > 0]
+        tops = [*tops[:1], *([min(max(tops), 3 * tops[0])] if tops else [])]
         if len(values) and max(values) - min(values) > 1e-9:
-            heights, _, _ = ax.hist(
-                values, bins, density=True, color=COLOURS["soft"], alpha=0.28, label=shown(values_name)
-            )
-            top = float(np.max(heights))
-        peaks = [1 / (n.sigma * math.sqrt(2 * math.pi)) for n in normals if n.sigma > 0]
-        top = max([top * bool(len(values)), *peaks[:1], *([min(max(peaks), 3 * peaks[0])] if peaks else [])]) or 1.0
+            soft, name = COLOURS["soft"], shown(values_name)
+            heights, _, _ = ax.hist(values, bins, density=True, color=soft, alpha=0.28, label=name)
+            tops.append(float(np.max(heights)))
+        top = max(tops, default=1.0)
         for n in normals:
-            x = (
-                np.linspace(max(0.0, n.mu - 3 * n.sigma), min(1.0, n.mu + 3 * n.sigma), 121)
-                if n.sigma > 0
-                else np.full(2, n.mu)
-            )
-            y = (
-                np.exp(-(((x - n.mu) / n.sigma) ** 2) / 2) / (n.sigma * math.sqrt(2 * math.pi))
-                if n.sigma > 0
-                else [0.0, top]
-            )
+            x, y = _density(n) if n.sigma > 0 else (np.full(2, n.mu), np.array([0.0, top]))
             ax.plot(x, np.minimum(y, 1.08 * top), color=COLOURS[n.colour], label=shown(n.name))
         rug(ax, marks)
         ax.set_ylim(0, 1.1 * top)
@@ -364,6 +383,12 @@ def densities(
         ax.set_xlabel(shown(x_name))
         in_percent(ax.xaxis)
         return figure_of(ax)
+
+
+def _density(n: Normal) -> tuple[Any, Any]:
+    """Where accuracies can be, within three standard deviations."""
+    x = np.linspace(max(0.0, n.mu - 3 * n.sigma), min(1.0, n.mu + 3 * n.sigma), 121)
+    return x, np.exp(-(((x - n.mu) / n.sigma) ** 2) / 2) / (n.sigma * math.sqrt(2 * math.pi))
 
 
 def rug(ax: Axes, marks: Sequence[Dots]) -> None:

@@ -161,19 +161,28 @@ class Column:
 def stored(key: str, heading: str) -> Column:
     """What every protocol says of the size of what a method keeps."""
     return Column(
-        key, heading,
+        key,
+        heading,
         "what a method keeps beyond the backbone at the end: parameters, statistics, and stored images with their texts "
         "(exemplars)",
-        MEGABYTES, DOWN, f"{CLDYB}, appendix B.3", f"bytes / 10^6, {_MEAN}; 32-bit floats, 8-bit images",
-    )  # fmt: skip
+        MEGABYTES,
+        DOWN,
+        f"{CLDYB}, appendix B.3",
+        f"bytes / 10^6, {_MEAN}; 32-bit floats, 8-bit images",
+    )
 
 
 def size(key: str, heading: str) -> Column:
     """What every protocol says of the size of the model."""
     return Column(
-        key, heading, "all parameters of the model at the end, backbone included, trained or not", MEGABYTES, DOWN,
-        f"{GTEP}, section 4.1, Fig. 6(b)", f"4 bytes x parameters / 10^6, {_MEAN}",
-    )  # fmt: skip
+        key,
+        heading,
+        "all parameters of the model at the end, backbone included, trained or not",
+        MEGABYTES,
+        DOWN,
+        f"{GTEP}, section 4.1, Fig. 6(b)",
+        f"4 bytes x parameters / 10^6, {_MEAN}",
+    )
 
 
 _MEAN = "mean over trainings at the end (gtep: the largest)"

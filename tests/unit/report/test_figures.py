@@ -46,7 +46,7 @@ def lines(ax: Axes | None = None) -> Figure:
         ],
         HOSTILE,
         ax=ax,
-    )  # fmt: skip
+    )
 
 
 def dots(ax: Axes | None = None) -> Figure:

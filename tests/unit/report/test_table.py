@@ -95,8 +95,14 @@ def test_a_cell_may_have_several_figures() -> None:
 def test_records_csv_and_frame_have_the_same_plain_values(made: Table) -> None:
     records = made.records()
     assert records[0] == {
-        "method": "er", "acc": 0.8123, "acc_low": 0.79, "acc_high": 0.831, "gain": 0.0151, "seconds": 1234.5, "of_glyphs": 1024,
-    }  # fmt: skip
+        "method": "er",
+        "acc": 0.8123,
+        "acc_low": 0.79,
+        "acc_high": 0.831,
+        "gain": 0.0151,
+        "seconds": 1234.5,
+        "of_glyphs": 1024,
+    }
     assert json.loads(json.dumps(records, allow_nan=False)) == records
     assert records[1]["acc_low"] is None
     read = list(csv.DictReader(io.StringIO(made.csv())))
