@@ -20,7 +20,7 @@ from protocols.report.gallery import drawn, gallery, the_one_task
 from protocols.report.page import identity, plain, write_page
 from protocols.report.provenance import sentences
 from protocols.report.table import Table
-from protocols.report.tables import columns_of, grid
+from protocols.report.tables import columns_of, stacked
 from protocols.report.text import line, percent
 from protocols.running.protocol import Exported
 from protocols.running.provenance import Provenance
@@ -80,21 +80,8 @@ def render(summary: Summary) -> RenderableType:
     notes = [line(f"- {note}") for note in words.notes(summary)]
     if summary.unfinished:
         return Group(line(words.headline(summary), "bold"), *notes)
-    found, jointly = tables.methods(summary), _jointly(summary)
-    below: list[RenderableType] = []
-    if jointly.rows:
-        below = [line(""), line(jointly.title, "bold"), grid(jointly.cells), line(jointly.lead, "dim")]
-    head = line(words.headline(summary), "bold")
-    return Group(
-        head,
-        line(""),
-        line(found.title, "bold"),
-        grid(found.cells),
-        line(found.lead, "dim"),
-        *below,
-        *notes,
-        columns_of("cldyb"),
-    )
+    shown = stacked([tables.methods(summary), _jointly(summary)])
+    return Group(line(words.headline(summary), "bold"), *shown, *notes, columns_of("cldyb"))
 
 
 # ------------------------------------------------------------------------------------------------ figures

@@ -22,7 +22,7 @@ from protocols.report.compare_figures import figures
 from protocols.report.compare_tables import tables
 from protocols.report.page import identity, plain, write_page
 from protocols.report.table import Table
-from protocols.report.tables import columns_of, grid
+from protocols.report.tables import columns_of, stacked
 from protocols.report.text import line
 from seqsearch.results.rows import Row, RunInfo, finite
 from seqsearch.results.schema import ACCURACIES
@@ -34,9 +34,7 @@ PAGE, TABLE, FIGURES = "compare.html", "accuracy.csv", "compare.json"
 
 def render(found: Sequence[Table], headline: str = "", notes: Sequence[str] = ()) -> RenderableType:
     """For a terminal, or as plain text for a file."""
-    parts: list[RenderableType] = [line(headline, "bold")] if headline else []
-    for table in [t.cells for t in found]:
-        parts += [line(""), line(table.title, "bold"), grid(table), *([line(table.lead, "dim")] if table.lead else [])]
+    parts: list[RenderableType] = [*([line(headline, "bold")] if headline else []), *stacked(found)]
     below = [line(""), *(line(f"- {note}") for note in notes), columns_of("compare")]
     return Group(*parts, *below)
 

@@ -17,7 +17,7 @@ from protocols.report.duel_tables import tables
 from protocols.report.gallery import drawn, gallery
 from protocols.report.page import identity, plain, write_page
 from protocols.report.provenance import sentences
-from protocols.report.tables import columns_of, grid
+from protocols.report.tables import columns_of, stacked
 from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
@@ -57,10 +57,7 @@ def to_json(s: DuelSummary) -> dict[str, Any]:
 
 def render(s: DuelSummary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    parts: list[RenderableType] = [line(words.headline(s))]
-    for cells in () if s.unfinished else [t.cells for t in tables(s)]:
-        parts += [line(""), line(cells.title, style="bold"), grid(cells), line(cells.lead, style="dim")]
-    parts.append(line(""))
+    parts: list[RenderableType] = [line(words.headline(s)), *([] if s.unfinished else stacked(tables(s))), line("")]
     if not s.unfinished:
         parts += [line(finding) for finding in words.findings(s)]
     parts += [line(note) for note in words.notes(s)]

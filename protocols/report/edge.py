@@ -21,7 +21,7 @@ from protocols.report.edge_truth import truth
 from protocols.report.gallery import drawn, gallery
 from protocols.report.page import identity, write_page
 from protocols.report.provenance import sentences
-from protocols.report.tables import columns_of, grid
+from protocols.report.tables import columns_of, stacked
 from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.distribution.order_test import ExtremesTest
@@ -65,10 +65,7 @@ def render(s: EdgeSummary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
     parts: list[RenderableType] = [line(words.headline(s))]
     tables = [] if s.unfinished else [distribution(s), bounds(s), luck(s), *truth(s), *edge_fit.tables(s)]
-    for table in [*extremes(s)[:1], *tables]:
-        if table.rows:
-            parts += [line(""), line(table.title, "bold"), grid(table.cells), line(table.lead, "dim")]
-    parts.append(line(""))
+    parts += [*stacked([*extremes(s)[:1], *tables]), line("")]
     if not s.unfinished:
         parts += [line(finding) for finding in words.findings(s)]
     parts += [line(note) for note in words.notes(s)]

@@ -26,7 +26,7 @@ from protocols.report.table import (
     Value,
     table,
 )
-from protocols.report.tables import columns_of, grid
+from protocols.report.tables import Grid, columns_of
 from protocols.report.text import count, line
 from seqsearch.extremes.find import Extreme
 
@@ -128,7 +128,7 @@ def planned(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
         else f"mean {S.text(p.mean)}, sd {S.text(p.sd)}"
     )
     notes = [line(said) for said in (p.says_nothing, p.cut_short) if said]
-    return Group(line(about), *notes, line(""), grid(table(PLANNED, "", rows).cells), columns_of("edge"))
+    return Group(line(about), *notes, line(""), Grid(table(PLANNED, "", rows)), columns_of("edge"))
 
 
 def way(p: ExtremesPlan, e: Extreme) -> str | float | None:

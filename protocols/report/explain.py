@@ -17,7 +17,7 @@ from protocols.report.explain_tables import tables
 from protocols.report.gallery import drawn, gallery
 from protocols.report.page import identity, plain, write_page
 from protocols.report.provenance import sentences
-from protocols.report.tables import columns_of, grid
+from protocols.report.tables import columns_of, stacked
 from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
@@ -47,8 +47,6 @@ def to_json(s: Summary) -> dict[str, Any]:
 
 def render(s: Summary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    parts: list[RenderableType] = [line(words.headline(s), "bold")]
-    for table in () if s.unfinished else [t.cells for t in tables(s)]:
-        parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]
+    parts = [line(words.headline(s), "bold"), *([] if s.unfinished else stacked(tables(s)))]
     below = [] if s.unfinished else [columns_of("explain")]
     return Group(*parts, line(""), *(line(f"- {note}") for note in words.notes(s)), *below)

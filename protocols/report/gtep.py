@@ -18,7 +18,7 @@ from protocols.report import gtep_words as words
 from protocols.report.gtep_figures import figures
 from protocols.report.gtep_tables import legend, tuned_on
 from protocols.report.page import identity, plain, write_page
-from protocols.report.tables import bullets, told
+from protocols.report.tables import bullets, summary
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
 
@@ -30,8 +30,7 @@ PAPER = "Hyperparameters in Continual Learning: A Reality Check"
 
 def render(s: Summary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    tables = [t.cells for t in words.tables(s)]
-    return told("gtep", words.headline(s), legend(s), tables, (*words.findings(s), *words.notes(s)))
+    return summary("gtep", words.headline(s), legend(s), words.tables(s), (*words.findings(s), *words.notes(s)))
 
 
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:

@@ -14,7 +14,7 @@ from protocols.report import mcil_words as words
 from protocols.report.mcil_figures import figures
 from protocols.report.mcil_tables import tables, verdict
 from protocols.report.page import plain, write_summary
-from protocols.report.tables import told
+from protocols.report.tables import summary
 from protocols.running.protocol import Exported
 from seqsearch.distribution.runs import OverRuns
 from seqsearch.pools.base import Pool
@@ -27,7 +27,7 @@ PAPER = "A Multimodal Class-Incremental Learning Benchmark for Classification Ta
 
 def render(s: Summary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    return told("mcil", words.headline(s), "", [t.cells for t in tables(s)], (*words.findings(s), *words.notes(s)))
+    return summary("mcil", words.headline(s), "", tables(s), (*words.findings(s), *words.notes(s)))
 
 
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:

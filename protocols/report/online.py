@@ -14,7 +14,7 @@ from protocols.report import online_words as words
 from protocols.report.online_figures import figures
 from protocols.report.online_tables import absent, baseline, checked, has_bounds, status, tables, whole
 from protocols.report.page import plain, write_summary
-from protocols.report.tables import told
+from protocols.report.tables import summary
 from protocols.running.protocol import Exported
 from seqsearch.distribution.interval import AGREE
 from seqsearch.pools.base import Pool
@@ -27,7 +27,7 @@ PAPER = "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Rig
 
 def render(s: Summary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    return told("online", words.headline(s), "", [t.cells for t in tables(s)], (*words.findings(s), *words.notes(s)))
+    return summary("online", words.headline(s), "", tables(s), (*words.findings(s), *words.notes(s)))
 
 
 def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:

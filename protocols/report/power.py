@@ -115,11 +115,11 @@ def render(run: str, found: Sequence[FoundSpread | PairSpread], differences: Seq
         made = sizes(spread, differences)
         of_found = isinstance(spread, FoundSpread)
         made_of = _of_found(made, differences) if of_found else _of_orders(made, differences)
-        parts += [line(_title(run, spread), "bold"), line(_measured(spread)), line(""), Grid(made_of.cells), line("")]
+        parts += [line(_title(run, spread), "bold"), line(_measured(spread)), line(""), Grid(made_of), line("")]
         parts += [*(line(f"- {said}") for said in _sentences(made, differences)), line("")]
         if isinstance(spread, FoundSpread):
             title = f"Interval of the drop, {count(spread.searches, 'search')}, {spread.random} random sequences"
-            parts += [line(title, "bold"), line(""), Grid(_of_seeds(of_seeds(spread)).cells), line("")]
+            parts += [line(title, "bold"), line(""), Grid(_of_seeds(of_seeds(spread))), line("")]
     notes = (*NOTES, HALF_WIDTH) if any(isinstance(s, FoundSpread) for s in found) else NOTES
     parts += [line(f"- {said}") for said in notes]
     return Group(*parts, columns_of("power"))

@@ -16,7 +16,7 @@ from protocols.report.gallery import drawn, gallery
 from protocols.report.page import identity, plain, write_page
 from protocols.report.score_figures import figures
 from protocols.report.score_tables import tables
-from protocols.report.tables import columns_of, grid
+from protocols.report.tables import columns_of, stacked
 from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
@@ -59,8 +59,6 @@ def to_json(s: ScoreSummary) -> dict[str, Any]:
 
 def render(s: ScoreSummary) -> RenderableType:
     """The summary for a terminal, or as plain text for a file."""
-    parts: list[RenderableType] = [line(words.headline(s), "bold")]
-    for table in () if s.reached else [t.cells for t in tables(s)]:
-        parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]
+    parts = [line(words.headline(s), "bold"), *([] if s.reached else stacked(tables(s)))]
     below = [] if s.reached else [columns_of("score")]
     return Group(*parts, line(""), *(line(f"- {note}") for note in words.notes(s)), *below)

@@ -1,50 +1,16 @@
-"""Tables as cells: for a terminal and for a page.
-
-The titles of a table's columns are called ``headings`` (``HEADINGS``) wherever one is made, also of plain text: so they are found
-by the test that holds `protocols.report.metric_table` to the tables.
-"""
+"""Tables and summaries for a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
-from protocols.report.text import cell, line
-
-
-@dataclass(frozen=True)
-class Cells:
-    """A table: a title, what it shows, headings (of one or two lines), rows of cells; ``total``: the last sums up the others."""
-
-    title: str
-    lead: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    total: bool = False
-
-    def html(self, titled: bool = True) -> str:
-        """With its title as heading, and what it shows; or without, where a heading stands above it."""
-        head = "".join(f"<th>{_heading(h)}</th>" for h in self.headings)
-        ways = [""] * len(self.rows)
-        if self.total:
-            ways[-1] = ' class="mean"'
-        body = "".join(
-            f"<tr{way}>" + "".join(f"<td>{cell(c)}</td>" for c in row) + "</tr>"
-            for way, row in zip(ways, self.rows, strict=True)
-        )
-        above = f'<h2>{escape(self.title)}</h2>\n<p class="lead">{escape(self.lead)}</p>\n' if titled else ""
-        return f'{above}<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-def _heading(text: str) -> str:
-    upper, _, below = text.partition("\n")
-    return f"{escape(upper)}<small>{escape(below)}</small>" if below else escape(upper)
-
+from protocols.report.table import Table
+from protocols.report.text import line
 
 WHOLE = 24
 """Longest cells that are never broken: an accuracy with its interval has 20 characters; what is longer is text."""
@@ -59,8 +25,8 @@ class Grid:
     which rows are told apart, once more.
     """
 
-    def __init__(self, cells: Cells) -> None:
-        self.cells = cells
+    def __init__(self, table: Table) -> None:
+        self.headings, self.rows, self.total = table.headings, table.texts, table.total
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for i, (least, columns) in enumerate(self.blocks(options.max_width)):
@@ -70,7 +36,7 @@ class Grid:
 
     def blocks(self, width: int) -> list[tuple[dict[int, int], list[int]]]:
         """Columns that fit into ``width`` beside each other, and the widths of those that are fixed there."""
-        named, rows = self.cells.headings, self.cells.rows
+        named, rows = self.headings, self.rows
         columns = list(zip(*(map(line, row) for row in rows), strict=True)) or [()] * len(named)
         cell = [max((c.cell_len for c in column), default=0) for column in columns]
         least = [max(min(n, WHOLE), *(len(w) for w in ["", *h.split()])) for n, h in zip(cell, named, strict=True)]
@@ -87,24 +53,33 @@ class Grid:
 
     def _telling(self) -> int:
         """How many first columns tell rows apart; one if none do."""
-        rows = self.cells.rows
-        return next((k for k in range(1, len(self.cells.headings)) if len({r[:k] for r in rows}) == len(rows)), 1)
+        rows = self.rows
+        return next((k for k in range(1, len(self.headings)) if len({r[:k] for r in rows}) == len(rows)), 1)
 
-    def _table(self, least: dict[int, int], columns: Sequence[int]) -> Table:
-        table = Table(box=None, pad_edge=False, header_style="")
+    def _table(self, least: dict[int, int], columns: Sequence[int]) -> RichTable:
+        table = RichTable(box=None, pad_edge=False, header_style="")
         for i in columns:
-            heading = Text("\n").join(map(line, self.cells.headings[i].split("\n")))
+            heading = Text("\n").join(map(line, self.headings[i].split("\n")))
             table.add_column(heading, justify="right" if i else "left", overflow="fold", width=least.get(i))
-        for number, row in enumerate(self.cells.rows, 1):
-            if self.cells.total and number == len(self.cells.rows):
+        for number, row in enumerate(self.rows, 1):
+            if self.total and number == len(self.rows):
                 table.add_row()
             table.add_row(*(line(row[i]) for i in columns))
         return table
 
 
-def grid(cells: Cells) -> Grid:
-    """For a terminal."""
-    return Grid(cells)
+def stacked(tables: Iterable[Table]) -> list[RenderableType]:
+    """Tables below each other, each with its title and what it shows; those without rows are left out."""
+    parts: list[RenderableType] = []
+    for table in tables:
+        if table.rows:
+            parts += [
+                line(""),
+                line(table.title, "bold"),
+                Grid(table),
+                *([line(table.lead, "dim")] if table.lead else []),
+            ]
+    return parts
 
 
 def explained(section: str) -> str:
@@ -117,12 +92,10 @@ def columns_of(section: str) -> RenderableType:
     return line(explained(section), "dim")
 
 
-def told(protocol: str, headline: str, lead: str, tables: Iterable[Cells], said: Iterable[str]) -> RenderableType:
+def summary(protocol: str, headline: str, lead: str, tables: Iterable[Table], said: Iterable[str]) -> RenderableType:
     """A summary for a terminal: its headline, what is to be known before the tables (may be empty), tables, and sentences."""
-    parts: list[RenderableType] = [line(headline, "bold"), *([line(lead)] if lead else [])]
-    for table in tables:
-        parts += [line(""), line(table.title, "bold"), grid(table), line(table.lead, "dim")]
-    return Group(*parts, line(""), *(line(f"- {text}") for text in said), columns_of(protocol))
+    above = [line(headline, "bold"), *([line(lead)] if lead else [])]
+    return Group(*above, *stacked(tables), line(""), *(line(f"- {text}") for text in said), columns_of(protocol))
 
 
 def bullets(texts: Iterable[str]) -> str:

@@ -142,8 +142,8 @@ def test_both_drops_of_score_are_marked(tmp_path: Path) -> None:
         for m, p in (("er", 0.05), ("slca", 0.2))
     )
     s = ScoreSummary("r", "s", rows, low, low, {}, (), (), (), None, searched_placed=where, unseen_placed=where)
-    cells = score_tables.methods(s).cells
-    columns = {h: [row[i].split(" ")[0][-1] for row in cells.rows] for i, h in enumerate(cells.headings)}
+    table = score_tables.methods(s)
+    columns = {h: [row[i].split(" ")[0][-1] for row in table.texts] for i, h in enumerate(table.headings)}
     assert [c == "*" for c in columns["drop (searched)"]] == [True, False]
     assert [c == "*" for c in columns["drop (held out)"]] == [False, False]
     said = score_words.notes(s)

@@ -69,9 +69,9 @@ def test_it_is_printed_and_written_where_there_is_one(tmp_path: Path) -> None:
         disparity=Disparity(2, 0.2, 0.3),
     )
     table = luck(replace(plain, methods=(m,)))
-    assert table.cells.headings[-2:] == ("AOPD", "MOPD")
+    assert table.headings[-2:] == ("AOPD", "MOPD")
     assert [row[-2:] for row in table.texts] == [("-", "-"), ("-", "-"), ("20.0", "30.0")]
     assert "A range grows with the number of orders" in table.lead
     rows = {r["figure"]: r["value"] for r in estimates([m]) if r["about"] == "own"}
     assert (rows["orders"], rows["aopd"], rows["mopd"]) == (2, 0.2, 0.3)
-    assert "AOPD" not in luck(plain).cells.headings
+    assert "AOPD" not in luck(plain).headings

@@ -1,7 +1,7 @@
-"""The headings of all tables that the program makes, found in its source.
+"""The headings of tables that the program writes by hand, found in its source.
 
-A table is made by `Cells`, or its headings are put into something called ``headings`` or ``HEADINGS``. What is filled in when the
-program runs, as the name of a method, is ``...``.
+They are put into something called ``headings`` or ``HEADINGS``. What is filled in when the program runs, as the name of a method,
+is ``...``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 TOPS = ("protocols", "actors", "seqsearch")
 FILLED = "..."
 NAMES = ("headings", "HEADINGS")
-SIGNS = ("Cells(", *NAMES, "add_column", "<th>", ":<", ":>", ":^")
+SIGNS = (*NAMES, "add_column", "<th>", ":<", ":>", ":^")
 """What a file has in it that makes a table."""
 SAME = ("tuple", "list", "zip", "enumerate")
 """Calls that hand on what they are given."""
@@ -47,14 +47,8 @@ class Source:
     def found(self) -> Iterator[Heading]:
         """Every heading of its tables."""
         for scope in (self.tree, *self.functions):
-            used = False
-            for call in (n for n in _own(scope) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "Cells"):
-                used, title = True, call.args[0]
-                for text in self.texts(call.args[2], scope):
-                    yield from (_heading(self.path, t, text) for t in self.texts(title, scope))
-            if not used:
-                made = [v for v in _put(scope, *NAMES) if not isinstance(v, ast.Dict)]
-                yield from (_heading(self.path, "", t) for v in made for t in self.texts(v, scope))
+            made = [v for v in _put(scope, *NAMES) if not isinstance(v, ast.Dict)]
+            yield from (_heading(self.path, "", t) for v in made for t in self.texts(v, scope))
 
     def texts(self, node: ast.expr, scope: Function, depth: int = 0) -> set[str]:
         """What an expression may be, or what is in it if it is a sequence."""
@@ -121,7 +115,9 @@ def all_headings() -> list[Heading]:
 def sources() -> list[Source]:
     """All files that may make one, but for those whose tables have their columns with them (`protocols.report.table`)."""
     there = (p for top in TOPS for p in sorted((ROOT / top).rglob("*.py")))
-    paths = (p for p in there if p.parent.name != "report" or p.stem.partition("_")[0] not in {"table", *LAID_OUT})
+    paths = (
+        p for p in there if p.parent.name != "report" or p.stem.partition("_")[0] not in {"table", "tables", *LAID_OUT}
+    )
     return [Source(p) for p in paths if any(sign in p.read_text() for sign in SIGNS)]
 
 

@@ -71,12 +71,12 @@ def test_score_explain_and_compare_say_it_below_their_tables_and_not_without() -
 
 
 def test_the_table_of_scores_has_the_columns_that_somebody_has_a_figure_for() -> None:
-    found = methods(scored()).cells
+    found = methods(scored())
     assert found.headings == ("Method", "found (searched)", "found (held out)", "random", "bound, found")
-    assert found.rows == (("er", "-", "50.0", "50.0", "75.0"), ("slca", "50.0", "-", "25.0", "-"))
+    assert found.texts == [("er", "-", "50.0", "50.0", "75.0"), ("slca", "50.0", "-", "25.0", "-")]
     assert methods(replace(scored(), methods=())).rows == ()
     alone = replace(scored().methods[0], unseen=None)
-    assert methods(replace(scored(), methods=(alone,))).cells.headings == ("Method", "random", "hard", "bound, found")
+    assert methods(replace(scored(), methods=(alone,))).headings == ("Method", "random", "hard", "bound, found")
 
 
 def test_plans_and_published_results_say_it() -> None:
@@ -104,6 +104,6 @@ def test_plain_tables_say_it(arguments: tuple[str, ...], section: str) -> None:
 def test_no_section_is_forgotten() -> None:
     report = Path(columns.__file__).parents[1]
     calls = [n for p in report.glob("*.py") for n in ast.walk(ast.parse(p.read_text())) if isinstance(n, ast.Call)]
-    told_where = [c for c in calls if getattr(c.func, "id", "") in ("columns_of", "explained", "told")]
-    made = {str(c.args[0].value) for c in told_where if isinstance(c.args[0], ast.Constant)}
+    said = [c for c in calls if getattr(c.func, "id", "") in ("columns_of", "explained", "summary")]
+    made = {str(c.args[0].value) for c in said if isinstance(c.args[0], ast.Constant)}
     assert made == set(sections()) - WITHOUT

@@ -234,11 +234,11 @@ def test_the_cost_of_each_method_and_the_smallest_number_of_settings_are_shown()
     made.tried("old", [[0.5, 0.6]] * 3)
     s = summarise(made.results())
     assert [row[-2:] for row in gtep_tried.tried(s).texts] == [("1,500", "40 s"), ("no steps", "3 s"), ("-", "-")]
-    assert gtep_tried.expected(s).cells.headings[1:5] == ("best of 1", "best of 2", "best of 5", "best of 10")
+    assert gtep_tried.expected(s).headings[1:5] == ("best of 1", "best of 2", "best of 5", "best of 10")
     assert gtep_tried.expected(s).texts[0][2] == percent(float(s.searches[0].scores.max()))
     assert gtep.to_json(s)["first_phase"][0]["work"] == 1500.0
     same = summarise(three().results())
-    assert gtep_tried.expected(same).cells.headings[1:4] == ("best of 1", "best of 5", "best of 10")
+    assert gtep_tried.expected(same).headings[1:4] == ("best of 1", "best of 5", "best of 10")
 
 
 def test_long_pools_are_numbered_and_several_stand_side_by_side() -> None:

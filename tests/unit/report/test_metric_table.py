@@ -15,7 +15,7 @@ from protocols.cli.main import main
 from protocols.report.explain_tables import NAMES as MEANS
 from protocols.report.explain_words import MEASURED
 from protocols.report.metric_table import LAID_OUT, answer, every, matching, page, sections
-from protocols.report.tables import told
+from protocols.report.tables import summary
 from seqsearch.core.errors import UserError
 from tests.unit.report.table_headings import FILLED, NAMES, Heading, Source, all_headings, makers, makes_rows, mentions
 
@@ -56,16 +56,16 @@ def test_every_column_that_is_explained_is_one_of_a_table() -> None:
 def test_tables_are_found_wherever_they_are_made() -> None:
     """What adds titled columns, writes headings in HTML or aligns cells says what its headings are: by that they are found."""
     made = list(makers())
-    assert {"tables.py", "published.py", "streams.py", "pools.py"} <= {path.name for path, _ in made}
+    assert {"published.py", "streams.py", "pools.py"} <= {path.name for path, _ in made}
     assert [(path.name, f.name) for path, f in made if not mentions(f) & {*NAMES}] == []
 
 
-def test_a_table_with_another_column_is_told(tmp_path: Path) -> None:
+def test_a_table_with_another_column_is_found(tmp_path: Path) -> None:
     """As if someone had added one: by a call, a name, a part of a line, or from a list elsewhere in the file."""
     file = tmp_path / "gtep_new.py"
     file.write_text(
         "MORE = ('brand new', 'H [95 %]')\n"
-        "def one(s):\n    return Cells('On x', '', ('Method', *(f'{m}: gap' for m in s), *MORE), ())\n"
+        "def one(s):\n    headings = ('Method', *(f'{m}: gap' for m in s), *MORE)\n    return headings\n"
         "def two(s, grid):\n    headings = ['p', 'q']\n    headings += [f'by {s}']\n    headings.insert(0, 'r')\n"
         "    for heading in headings:\n        grid.add_column(heading)\n"
     )
@@ -195,5 +195,5 @@ def test_near_names_are_suggested(name: str, meant: str) -> None:
 
 def test_below_tables_stands_where_their_columns_are_explained() -> None:
     console = Console(file=io.StringIO(), width=120)
-    console.print(told("mcil", "headline", "", (), ()))
+    console.print(summary("mcil", "headline", "", (), ()))
     assert console.file.getvalue().endswith("Columns: seqsearch metrics mcil (docs/metrics.md).\n")

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 import pytest
 from rich.console import Console
 
-from protocols.report.tables import Cells, grid
+from protocols.report.table import Column, Layout, Table, table
+from protocols.report.tables import Grid
 
 INTERVAL = "-13.3 [-65.1, 39.3]"
 WIDE = ("Method", "of", *(f"drop (held out) {i}" for i in range(9)), *(f"over NCM, {i}" for i in range(9)))
 
 
-def lines(cells: Cells, width: int) -> list[str]:
+def made(headings: Sequence[str], *rows: Sequence[str]) -> Table:
+    return table(Layout("t", "t", tuple(Column(h, h) for h in headings)), "", rows)
+
+
+def lines(shown: Table, width: int) -> list[str]:
     console = Console(file=io.StringIO(), width=width)
-    console.print(grid(cells))
+    console.print(Grid(shown))
     return console.file.getvalue().splitlines()
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_what_does_not_fit_stands_below_whole(width: int) -> None:
     rows = tuple((m, of, *[INTERVAL] * 9, *["100.0"] * 9) for m in ("guess.py:Guess", "slca") for of in ("Acc", "gap"))
-    shown = lines(Cells("t", "", WIDE, rows), width)
+    shown = lines(made(WIDE, *rows), width)
     assert max(map(len, shown)) <= width
     text = "\n".join(shown)
     assert text.count(INTERVAL) == 4 * 9
@@ -34,9 +40,9 @@ def test_what_does_not_fit_stands_below_whole(width: int) -> None:
 
 
 def test_a_table_that_fits_is_one_and_long_texts_give_way() -> None:
-    narrow = Cells("t", "", ("Method", "Acc"), (("er", INTERVAL),))
+    narrow = made(("Method", "Acc"), ("er", INTERVAL))
     assert [row.split() for row in lines(narrow, 80)] == [["Method", "Acc"], ["er", *INTERVAL.split()]]
-    long = Cells("t", "", ("Method", "why", "Acc"), (("er", "since " * 30, INTERVAL), ("slca", "", INTERVAL)))
+    long = made(("Method", "why", "Acc"), ("er", "since " * 30, INTERVAL), ("slca", "", INTERVAL))
     shown = lines(long, 80)
     assert "\n".join(shown).count(INTERVAL) == 2
     assert sum("since" in row for row in shown) > 1

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from protocols.report.page import page
-from protocols.report.tables import Cells
+from protocols.report.table import Column, Layout, table
 
 CHROMIUM = shutil.which("chromium")
 INTERVAL = "-13.3 [-65.1, 39.3]"
@@ -26,10 +26,9 @@ MEASURE = """<script>document.title = [...document.querySelectorAll(".scroll")].
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium here (Debian: apt-get install chromium)")
 def test_a_wide_table_is_whole_at_1200_pixels_and_breaks_no_names(tmp_path: Path) -> None:
     cells = ["40.1"] * 6 + [INTERVAL] * 2 + ["80.0"] * 4
-    table = Cells(
-        "Methods", "", HEADINGS, tuple((m, *cells) for m in ("slca", "guess.py:Guess", "ranpac@dinov2_vits14"))
-    )
-    body = page("t", table.html()).replace("Content-Security-Policy", "x").replace("</body>", f"{MEASURE}</body>")
+    layout = Layout("methods", "Methods", tuple(Column(h, h) for h in HEADINGS))
+    wide = table(layout, "", [(m, *cells) for m in ("slca", "guess.py:Guess", "ranpac@dinov2_vits14")])
+    body = page("t", wide.html()).replace("Content-Security-Policy", "x").replace("</body>", f"{MEASURE}</body>")
     (tmp_path / "page.html").write_text(body)
     command = [str(CHROMIUM), "--headless", "--no-sandbox", "--window-size=1200,900", "--dump-dom"]
     shown = subprocess.run(
