@@ -140,8 +140,8 @@ THESE = Column(
     "as Acc",
     "random sequences and test images",
 )
-LACKING = Column("lacking", "")
-MINUS = Layout("changes", "Minus ...", (RUN, *CHANGES.values(), THESE, LACKING))
+WITHOUT = Column("no_interval_because", "")
+MINUS = Layout("changes", "Minus ...", (RUN, *CHANGES.values(), THESE, WITHOUT))
 GROWTH = Layout(
     "growth",
     "Taken from the grown pool",
@@ -260,7 +260,7 @@ def changes(c: Comparison) -> Table:
         f"Points, mean over {count(len(c.shared), 'shared method')}, with the training seeds that both runs have. "
         f"{conditional([e['acc'] for e in of.values()])} Each interval by itself."
     )
-    columns = [RUN, *(CHANGES[n] for n in names), *([THESE] if more_general else []), LACKING]
+    columns = [RUN, *(CHANGES[n] for n in names), *([THESE] if more_general else []), WITHOUT]
     return table(MINUS, lead, rows, columns, f"Minus {c.runs[0].name}")
 
 

@@ -214,7 +214,7 @@ def distribution(s: EdgeSummary) -> Table:
         "with a seed of its own. Adjusted: the same mean, with S as control variate. sd: of one training of a random sequence. "
         f"Order: of sequences, training noise taken off. Training: of trainings of one sequence{_crossed(s)}. Lowest, highest: "
         "of these trainings of random sequences. Beyond: with 95 % confidence at most this share of sequences is below the "
-        f"lowest; above the highest likewise{_fixed(s)}."
+        f"lowest, and at most the same share is above the highest{_fixed(s)}."
     )
     if any(m.truth for m in s.methods):
         lead += (
@@ -232,7 +232,7 @@ def _fixed(s: EdgeSummary) -> str:
 
 
 def _crossed(s: EdgeSummary) -> str:
-    """What order and training are told apart by."""
+    """From which trainings the effects of order and of training are separated."""
     e = next((m.estimate for m in s.methods if m.estimate and m.estimate.R > 1), None)
     if e is None:
         return ""

@@ -60,8 +60,8 @@ TRIED = Layout(
         Column("acc", "Acc", AS_CHOSEN, PERCENT, UP, f"{GTEP}, section 4.1", "as Acc (sd)"),
         Column("avg_acc", "AvgAcc", AS_CHOSEN, PERCENT, UP, f"{GTEP}, section 4.1", "as AvgAcc (sd)"),
         Column(
-            "alike", "alike", "other settings that cannot be told from the best (95 % over all settings)", SMALL, NEITHER,
-            "Simultaneous Confidence Intervals for All Distances from the 'Best' (Hsu, 1981)",
+            "alike", "alike", "other settings that do not differ significantly from the best (95 % over all settings)", SMALL,
+            NEITHER, "Simultaneous Confidence Intervals for All Distances from the 'Best' (Hsu, 1981)",
         ),
         Column("by_acc", "by Acc", ALONE.format("Acc"), NUMBER, NEITHER, OWN, "argmax over settings"),
         Column("by_avg_acc", "by AvgAcc", ALONE.format("AvgAcc"), NUMBER, NEITHER, OWN, "argmax over settings"),

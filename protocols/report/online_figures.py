@@ -186,7 +186,7 @@ def rankings(s: Summary) -> Panels:
     there = [x for x in whole(s) if x.label in colours(s)] if s.shift else []
     legend = (
         f"A line and its dots are a learner; {_baseline(s)}percent, on the same samples; upright: interval of each accuracy by "
-        f"itself. Whether two can be told apart is in the table of pairs, not in whether these overlap.{_left_out(s)}"
+        f"itself. Whether two differ is in the table of pairs, not in whether these overlap.{_left_out(s)}"
     )
     said = "; ".join(f"{x.label}: {percent(x.at[0].accuracy)}, {percent(x.at[s.shift].accuracy)}" for x in there)
     panels = (Panel(ranking(s), said, wide=True),) if there else ()

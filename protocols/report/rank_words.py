@@ -67,7 +67,7 @@ AGREEMENT = Layout(
             "correlation of ranks, ties at their mean",
         ),
         SRCC_P,
-        Column("krcc", "KRCC", "Kendall's rank correlation, likewise", COEFFICIENT, ALIKE, BELOW, "tau-b"),
+        Column("krcc", "KRCC", "Kendall's rank correlation with the reference, over methods", COEFFICIENT, ALIKE, BELOW, "tau-b"),
         replace(SRCC_P, key="krcc_p"),
         Column("p_is_of", "p is of", "whether p is of all orders, or approximate", WORDS, NEITHER, OWN),
     ),

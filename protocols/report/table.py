@@ -15,7 +15,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from protocols.report.text import Bold, cell, megabytes, p_text, percent, points
-from seqsearch.core.text import shown
+from seqsearch.core.text import as_cell, shown
 from seqsearch.distribution.interval import Interval
 
 if TYPE_CHECKING:
@@ -246,30 +246,38 @@ class Table:
         body = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
         return f'{above}<div class="scroll">{body}</div>'
 
+    @property
+    def keys(self) -> list[str]:
+        """Of all values and bounds. No two are alike: a method may be called as another and ``_low``."""
+        found: list[str] = []
+        for key in (k for c in self.columns for k in c.keys):
+            while key in found:
+                key += "_"
+            found.append(key)
+        return found
+
+    def _plain(self) -> Iterator[list[str | float | None]]:
+        for row in self.rows:
+            yield [v for c, value in zip(self.columns, row, strict=True) for v in c.plain(value)]
+
     def records(self) -> list[dict[str, str | float | None]]:
         """A dictionary a row, for JSON: what is not a finite number is None."""
-        return [
-            {
-                k: v
-                for c, value in zip(self.columns, row, strict=True)
-                for k, v in zip(c.keys, c.plain(value), strict=True)
-            }
-            for row in self.rows
-        ]
+        return [dict(zip(self.keys, row, strict=True)) for row in self._plain()]
 
     def csv(self) -> str:
-        """Keys as the first line; a cell without a value is empty."""
+        """Keys as the first line; a cell without a value is empty, and no spreadsheet takes a name for a formula."""
         out = io.StringIO()
-        writer = csv.DictWriter(out, [k for c in self.columns for k in c.keys], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.records())
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([as_cell(shown(key)) for key in self.keys])
+        for row in self._plain():
+            writer.writerow([as_cell(shown(v)) if isinstance(v, str) else v for v in row])
         return out.getvalue()
 
     def frame(self) -> pd.DataFrame:
         """A data frame, with a column for each key."""
         import pandas as pd
 
-        return pd.DataFrame(self.records(), columns=[k for c in self.columns for k in c.keys])
+        return pd.DataFrame(list(self._plain()), columns=self.keys)
 
     def markdown(self) -> str:
         """A pipe table."""

@@ -115,6 +115,16 @@ def test_records_csv_and_frame_have_the_same_plain_values(made: Table) -> None:
     assert table(LAYOUT, "", []).frame().columns.tolist()[:2] == ["method", "acc"]
 
 
+def test_keys_of_names_that_others_chose_are_all_different_and_no_formula() -> None:
+    of = Column("drop_...", "drop (...)", "of a method", PERCENT, UP, OURS, over="runs")
+    columns = [of.named(name) for name in ("er", "er_low", "=1+1")]
+    found = table(LAYOUT, "", [(Interval(0.5, 0.25, 0.75), 0.125, 0.0)], columns)
+    assert len(set(found.keys)) == 9
+    assert [v for v in found.records()[0].values() if v is not None] == [0.5, 0.25, 0.75, 0.125, 0.0]
+    names = table(Layout("t", "", (METHOD,)), "", [("=HYPERLINK(1)",), ("a\x1b[2J",)]).csv()
+    assert names == "method\n'=HYPERLINK(1)\na\\x1b[2J\n"
+
+
 def test_markdown_and_latex_show_names_that_mean_something_there(made: Table) -> None:
     head, rule, *rows = made.markdown().splitlines()
     assert head == "| Method | Acc [95 %] | gain | time, s | of glyphs |"
