@@ -229,5 +229,6 @@ class Panels:
         drawn = inline(panel.figure, f"{self.name}-{number}", panel.label)
         if panel.wide:
             width = 72 * panel.figure.get_figwidth()
-            drawn = f'<div class="scroll wide" style="max-width: {1.2 * width:.0f}px">{drawn}</div>'
+            sizes = f"--least: {min(width, 560):.0f}px; max-width: {1.2 * width:.0f}px"  # so that texts stay readable
+            drawn = f'<div class="scroll wide" style="{sizes}">{drawn}</div>'
         return f"{title}{drawn}{below}"

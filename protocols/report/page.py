@@ -37,24 +37,17 @@ p { margin: 0 0 12px; max-width: 76ch; }
 .figures div { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 12px 18px 10px; }
 .figures b { display: block; font-size: 27px; line-height: 1.2; font-weight: 650; font-variant-numeric: tabular-nums; }
 .figures span { color: var(--soft); font-size: 13px; }
-.found, .hard { --c: var(--found); } .random { --c: var(--random); } .easy { --c: var(--easy); }
-.given { --c: var(--given); } .paper { --c: var(--paper); } .truth, .soft { --c: var(--soft); }
-.bar, .growth, .even, .candidate { --c: var(--soft); } .chosen { --c: var(--found); }
+.found { --c: var(--found); } .random { --c: var(--random); } .easy { --c: var(--easy); }
+.given { --c: var(--given); } .paper { --c: var(--paper); } .soft { --c: var(--soft); }
 b.found, b.random, .key { color: var(--c); }
 .key { font-weight: 650; margin-right: 14px; white-space: nowrap; }
 .key::before { content: ""; display: inline-block; width: 20px; margin-right: 6px; vertical-align: 4px;
   border-top: 3px solid var(--c); }
 .key.masked::before { border-top-style: dashed; border-top-width: 2px; }
-.key.line.band::before { outline: 4px solid color-mix(in srgb, var(--c) 15%, transparent); margin-left: 4px; }
-.key.dot:not(.line)::before, .key.candidate::before, .key.chosen::before { width: 9px; height: 9px; border: 0;
-  border-radius: 50%; background: var(--c); vertical-align: 0; }
-.key.bar::before, .key.range::before, .key.frame::before { width: 16px; height: 10px; border: 0; background: var(--c);
-  opacity: .55; vertical-align: -1px; }
-.key.frame::before { background: none; border: 2px solid var(--c); opacity: 1; }
-.key.mark:not(.dot, .range)::before, .key.growth::before { width: 0; height: 14px; border: 0;
-  border-left: 3px solid var(--c); vertical-align: -2px; }
-.key.growth::before { border-left: 2px dashed var(--c); }
-.key.even::before { border-top: 2px dotted var(--c); }
+.key.dot:not(.line)::before { width: 9px; height: 9px; border: 0; border-radius: 50%; background: var(--c);
+  vertical-align: 0; }
+.key.range::before { width: 16px; height: 10px; border: 0; background: var(--c); opacity: .55; vertical-align: -1px; }
+.key.mark::before { width: 0; height: 14px; border: 0; border-left: 3px solid var(--c); vertical-align: -2px; }
 .scroll { overflow-x: auto; margin-right: min(0px, calc((1100px - 100vw) / 2)); }
 table { border-collapse: collapse; font-size: 14.5px; margin: 10px 0 8px; font-variant-numeric: tabular-nums; }
 th, td { padding: 7px 0 7px 16px; text-align: right; border-bottom: 1px solid var(--rule); vertical-align: middle; }
@@ -71,22 +64,8 @@ ul.notes li { margin: 2px 0; overflow-wrap: anywhere; }
   margin-top: 14px; }
 .charts > div { max-width: 400px; min-width: 0; }
 svg { display: block; width: 100%; height: auto; }
-svg .grid { stroke: var(--rule); stroke-width: 1; }
-svg text { font-size: 11px; fill: var(--soft); }
-svg text.end { fill: var(--c); font-weight: 650; }
-svg .line { fill: none; stroke: var(--c); stroke-width: 2.2; stroke-linejoin: round; }
-svg .line.masked { stroke-dasharray: 5 4; stroke-width: 1.6; }
-svg .dot { fill: var(--c); } svg .dot.masked { fill: var(--page); stroke: var(--c); stroke-width: 1.4; }
-svg .band { fill: var(--c); opacity: .15; } svg .interval { stroke: var(--c); stroke-width: 2.2; opacity: .5; }
-svg .bar { fill: var(--c); opacity: .28; } svg .range { fill: var(--c); opacity: .55; }
-svg .growth { stroke: var(--c); stroke-width: 1.2; stroke-dasharray: 4 3; }
-svg .even { stroke: var(--c); stroke-width: 1.2; stroke-dasharray: 1 3; }
-svg .mark, svg .frame { stroke: var(--c); stroke-width: 2.4; } svg .frame { fill: none; } svg .cell { fill: var(--random); }
-svg.ranges { min-width: 560px; max-width: 900px; } svg.ranges .name { font-size: 12px; fill: var(--text); }
-svg .dot.truth { opacity: .45; }
-.wide svg { min-width: min(560px, 100%); }
+.wide svg { min-width: var(--least); }
 .charts:has(.wide) { display: block; } .charts:has(.wide) > div { max-width: none; }
-svg .candidate { fill: var(--c); opacity: .45; } svg .chosen { fill: var(--c); }
 .step { display: grid; grid-template-columns: 92px 1fr; gap: 14px; padding: 14px 0; border-top: 1px solid var(--rule); }
 .step .label { font-size: 14px; font-weight: 650; }
 .step .label span { display: block; font-weight: 400; color: var(--soft);

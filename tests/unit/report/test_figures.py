@@ -167,6 +167,10 @@ def test_panels_are_a_section_and_nothing_without_figures() -> None:
     assert not re.search("<[biu]>", text)
     assert "&lt;b&gt;" in text
     assert text.count('class="key') == 2
+    wide = Panels("a", "t", "l", (Panel(barred(), "", wide=True), Panel(celled(), "", wide=True))).html()
+    assert re.findall(r"--least: (\d+)px", wide) == ["560", "340"], (
+        "what is wider than a screen scrolls, and is not made small"
+    )
     shared = Panels("a", "t", "l", (Panel(lines(), ""), Panel(lines(), "")), shared=True).html()
     assert shared.count('class="key') == 2
 
