@@ -15,11 +15,10 @@ from protocols.report import cldyb_figures as figures
 from protocols.report import cldyb_joint as joint
 from protocols.report import cldyb_tables as tables
 from protocols.report import cldyb_words as words
-from protocols.report.column import SIZES
 from protocols.report.gallery import drawn, gallery, the_one_task
 from protocols.report.page import identity, plain, write_page
 from protocols.report.provenance import sentences
-from protocols.report.table import Table
+from protocols.report.table import SIZES, Table
 from protocols.report.tables import columns_of, stacked
 from protocols.report.text import line, percent
 from protocols.running.protocol import Exported

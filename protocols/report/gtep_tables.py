@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from protocols.gtep.cells import OF_TUNING, Cell, Matrix, table_rows
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Summary
-from protocols.report.column import SIZES
 from protocols.report.table import (
     DOWN,
     GTEP,
@@ -16,6 +15,7 @@ from protocols.report.table import (
     OURS,
     PERCENT,
     SECONDS,
+    SIZES,
     UP,
     Column,
     Layout,

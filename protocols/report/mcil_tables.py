@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from protocols.mcil.compared import Difference, Noise
 from protocols.mcil.judged import Judged
 from protocols.mcil.summary import Summary
-from protocols.report.column import SIZES
 from protocols.report.table import (
     COUNT,
     DIFFERENCE,
@@ -19,6 +18,7 @@ from protocols.report.table import (
     PERCENT,
     POINTS,
     SECONDS,
+    SIZES,
     SPREAD,
     UP,
     Column,

@@ -1,7 +1,7 @@
 """What every column of the tables is: for ``seqsearch metrics`` and docs/metrics.md, which a test holds to this.
 
-The columns are declared in `protocols.report.columns`, one file for the tables of a command, found by listing the folder. A test
-finds the tables themselves, and fails where a column has no entry.
+The columns are those of the tables themselves (``LAYOUTS``). Tables that are written as text by hand have theirs in
+`protocols.report.columns`, one file for those of a command; a test finds such tables, and fails where a column is missing.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from protocols.report import columns
-from protocols.report.column import Column, Scale, Section
-from protocols.report.table import NAME, Layout
-from protocols.report.table import Column as Laid
+from protocols.report.table import NAME, Column, Layout
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import did_you_mean
 from seqsearch.core.typed import brief
@@ -44,13 +43,50 @@ UNLIKE = (
 )
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A column as it is explained.
+
+    Attributes:
+        table: title of the table that it stands in, where others with this heading mean something else.
+        where: where it is instead, if no table has it.
+    """
+
+    column: Column
+    table: str = ""
+    where: str = ""
+
+    @property
+    def heading(self) -> str:
+        """Its upper line; a word that goes on in the second line is one."""
+        return self.column.title if self.column.heading.endswith("-") else self.column.heading
+
+    @property
+    def stands(self) -> str:
+        """Where, as a remark; empty where that is clear."""
+        return f"in {self.table!r}" if self.table else f"in no table: {self.where}" if self.where else ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """The tables of a command.
+
+    Attributes:
+        rows: columns that name a row, or say how it ended.
+        entries: all others.
+        measured: what rows are of where that changes what their figures mean, and what it is.
+    """
+
+    rows: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    measured: tuple[tuple[str, str], ...] = ()
+
+
 @cache
 def sections() -> Mapping[str, Section]:
     """By name: the command's, but for ``frozen`` (sequences list) and ``published`` (reproduce)."""
-    listed = {m.name: f"{columns.__name__}.{m.name}" for m in pkgutil.iter_modules(columns.__path__)}
-    found = {name: importlib.import_module(module).SECTION for name, module in listed.items()}
-    found |= {name: _section(importlib.import_module(module)) for name, module in LAID_OUT.items()}
-    return dict(sorted(found.items()))
+    modules = {m.name: f"{columns.__name__}.{m.name}" for m in pkgutil.iter_modules(columns.__path__)} | LAID_OUT
+    return {name: _section(importlib.import_module(module)) for name, module in sorted(modules.items())}
 
 
 def _section(module: Any) -> Section:
@@ -60,25 +96,22 @@ def _section(module: Any) -> Section:
     meant: dict[str, set[str]] = {}
     for _, c in there:
         meant.setdefault(c.heading, set()).add(c.about)
-    rows = tuple(dict.fromkeys(c.heading for _, c in there if c.scale is NAME))
-    figures = [_column(c, table=title * (len(meant[c.heading]) > 1)) for title, c in there if c.scale is not NAME]
-    found = list(dict.fromkeys(figures))
-    found += [_column(m.column, told_in=m.where) for m in getattr(module, "MENTIONED", ())]
-    return Section(rows, tuple(found), getattr(module, "MEANT", ()))
+    found: dict[tuple[str, Column], Entry] = {}
+    for title, c in there:
+        if c.scale is not NAME:
+            table = title * (len(meant[c.heading]) > 1)
+            found.setdefault((table, replace(c, key="", scale=c.scale._replace(text=str))), Entry(c, table))
+    others = [Entry(m.column, where=m.where) for m in getattr(module, "MENTIONED", ())]
+    rows = dict.fromkeys(c.heading for _, c in there if c.scale is NAME)
+    return Section(tuple(rows), (*found.values(), *others), getattr(module, "MEANT", ()))
 
 
-def _column(c: Laid, table: str = "", told_in: str = "") -> Column:
-    scale = Scale(c.scale.unit, c.scale.bounds)
-    heading, below = (c.title, ()) if c.heading.endswith("-") else (c.heading, (c.below,) if c.below else ())
-    return Column((heading,), c.about, c.formula, scale, c.direction, c.source, c.over, table, told_in, below)
-
-
-def every() -> list[tuple[str, Column]]:
+def every() -> list[tuple[str, Entry]]:
     """All columns, with the names of their sections."""
-    return [(name, column) for name, section in sections().items() for column in section.columns]
+    return [(name, entry) for name, section in sections().items() for entry in section.entries]
 
 
-def matching(name: str) -> list[tuple[str, Column]]:
+def matching(name: str) -> list[tuple[str, Entry]]:
     """The columns of a section, and those that are called ``name``, else those whose heading begins with it, whatever its case.
 
     A heading is known whole, without what it has in brackets, as ``[95 %]``, and with the line below it (``Acc found``); what
@@ -87,10 +120,10 @@ def matching(name: str) -> list[tuple[str, Column]]:
     wanted, known = _plain(name), every()
     if not wanted:
         return []
-    called = [(s, c) for s, c in known if s == wanted or wanted in _names(c)]
-    begun = [(s, c) for s, c in known if any(_plain(h).startswith(wanted) for h in c.headings)]
+    called = [(s, e) for s, e in known if s == wanted or wanted in _names(e)]
+    begun = [(s, e) for s, e in known if _plain(e.heading).startswith(wanted)]
     bare = _plain(_bare(name))
-    filled = [(s, c) for s, c in known if bare in _names(c) or any(_filled(h, bare) for h in _whole(c))]
+    filled = [(s, e) for s, e in known if bare in _names(e) or any(_filled(h, bare) for h in _whole(e))]
     return called or begun or filled
 
 
@@ -101,7 +134,7 @@ def answer(name: str) -> str:
         UserError: it is nothing of these; near names are suggested.
     """
     wanted = _plain(name)
-    found = [_paragraph(s, c) for s, c in matching(name)]
+    found = [_paragraph(s, e) for s, e in matching(name)]
     for s, section in sections().items():
         found += [
             f"{r} ({s})\n  names a row, or says how it ended: it is no figure"
@@ -111,7 +144,7 @@ def answer(name: str) -> str:
         found += [f"{m} ({s})\n  what a row is of: {about}" for m, about in section.measured if _plain(m) == wanted]
     if not found:
         rows = [r for s in sections().values() for r in (*s.rows, *dict(s.measured))]
-        near = dict.fromkeys([*sections(), *(_bare(h) for _, c in every() for h in c.headings), *rows])
+        near = dict.fromkeys([*sections(), *(_bare(e.heading) for _, e in every()), *rows])
         meant = did_you_mean(name, near)
         raise UserError(f"{brief(name)}: no such column, and no such table; {meant}seqsearch metrics lists them all")
     return "\n\n".join(found)
@@ -122,14 +155,14 @@ def _plain(text: str) -> str:
     return re.sub(r"(?<=\w)- ?(?=\w)", "", " ".join(text.lower().split()))
 
 
-def _names(c: Column) -> set[str]:
+def _names(e: Entry) -> set[str]:
     """What a column may be called."""
-    return {_plain(n) for text in _whole(c) for n in (text, _bare(text))}
+    return {_plain(n) for text in _whole(e) for n in (text, _bare(text))}
 
 
-def _whole(c: Column) -> set[str]:
-    """Its headings, with and without their second lines."""
-    return {*c.headings, *(f"{h} {lower}" for h in c.headings for lower in c.below)}
+def _whole(e: Entry) -> set[str]:
+    """Its heading, with and without its second line."""
+    return {e.heading, e.column.title}
 
 
 def _filled(heading: str, wanted: str) -> bool:
@@ -142,23 +175,21 @@ def _bare(heading: str) -> str:
     return heading.partition(" [")[0].partition(" (")[0]
 
 
-def text(found: Iterable[tuple[str, Column]]) -> str:
+def text(found: Iterable[tuple[str, Entry]]) -> str:
     """For a terminal: a paragraph a column."""
-    return "\n\n".join(_paragraph(section, column) for section, column in found)
+    return "\n\n".join(_paragraph(section, entry) for section, entry in found)
 
 
-def _paragraph(section: str, c: Column) -> str:
-    lines = [f"{' | '.join(c.headings)} ({section}{_where(c)})", f"  {c.about}"]
+def _paragraph(section: str, e: Entry) -> str:
+    c = e.column
+    where = f", table: {e.table}" if e.table else f", {e.stands}" if e.stands else ""
+    lines = [f"{e.heading} ({section}{where})", f"  {c.about}"]
     if c.formula:
         lines.append(f"  = {c.formula}")
     lines += [f"  in {c.scale.unit}, {c.scale.bounds}; {c.direction}", f"  from: {c.source}"]
     if c.over:
         lines.append(f"  interval over: {c.over}")
     return "\n".join(lines)
-
-
-def _where(c: Column) -> str:
-    return f", table: {c.table}" if c.table else f", in no table: {c.told_in}" if c.told_in else ""
 
 
 def page() -> str:
@@ -175,12 +206,11 @@ def page() -> str:
             "| column | what it is | formula | unit | range | direction | source | interval over |",
             "|---|---|---|---|---|---|---|---|",
         ]  # fmt: skip
-        lines += [f"| {' | '.join(_cells(c))} |" for c in section.columns]
+        lines += [f"| {' | '.join(_cells(e))} |" for e in section.entries]
     return "\n".join(lines) + "\n"
 
 
-def _cells(c: Column) -> tuple[str, ...]:
-    named = ", ".join(f"`{h}`" for h in c.headings)
-    stands = f" (in {c.table!r})" if c.table else f" (in no table: {c.told_in})" if c.told_in else ""
-    unit, bounds = c.scale
-    return named + stands, c.about, c.formula or "-", unit, bounds, c.direction, c.source, c.over or "-"
+def _cells(e: Entry) -> tuple[str, ...]:
+    c = e.column
+    named = f"`{e.heading}`{f' ({e.stands})' if e.stands else ''}"
+    return named, c.about, c.formula or "-", c.scale.unit, c.scale.bounds, c.direction, c.source, c.over or "-"

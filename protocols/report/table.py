@@ -27,6 +27,11 @@ GTEP = "Hyperparameters in Continual Learning: A Reality Check"
 MCIL = "A Multimodal Class-Incremental Learning Benchmark for Classification Tasks"
 NEAR_FUTURE = "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?"
 OURS = "this program"
+SIZES = (
+    "Stored: what a method keeps beyond the backbone at the end (parameters, statistics, exemplars). Size: all parameters of the "
+    "model, backbone included."
+)
+"""What tables say of the two columns `stored` and `size`."""
 UP, DOWN, NEITHER = "higher is better", "lower is better", "neither is better"
 """Directions: which way a figure is better for a method."""
 NONE = "-"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from protocols.report.column import NEITHER, OURS, TEXT, Column, Section
+from protocols.report.table import NEITHER, OURS, WORDS, Column, Layout
 
 OWN = f"{OURS}, docs/methods.md; a method's page names its paper"
 
-SECTION = Section(
-    rows=("parameter",),
-    columns=(
-        Column(("default",), "published default of a parameter", "", TEXT, NEITHER, OWN),
-        Column(("...",), "default on other networks, which the line above the table names, where it is another", "",
-               TEXT, NEITHER, OWN),
-    ),
+LAYOUTS = (
+    Layout("methods", "", (
+        Column("parameter", "parameter"),
+        Column("default", "default", "published default of a parameter", WORDS, NEITHER, OWN),
+        Column("default_...", "...",
+               "default on other networks, which the line above the table names, where it is another", WORDS, NEITHER, OWN),
+    )),
 )  # fmt: skip

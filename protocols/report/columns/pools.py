@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from protocols.report.column import COUNT, NEITHER, OURS, Column, Section
+from protocols.report.table import COUNT, NEITHER, OURS, Column, Layout
 
-SECTION = Section(
-    rows=("group",),
-    columns=(
-        Column(("classes", "images"), "of a group", "", COUNT, NEITHER, f"{OURS}, docs/pools.md"),
-        Column(("per class",), "images of its smallest and of its largest class", "", COUNT, NEITHER,
-               f"{OURS}, docs/pools.md"),
-    ),
+OWN = f"{OURS}, docs/pools.md"
+
+LAYOUTS = (
+    Layout("pools", "", (
+        Column("group", "group"),
+        Column("classes", "classes", "of a group", COUNT, NEITHER, OWN),
+        Column("images", "images", "of a group", COUNT, NEITHER, OWN),
+        Column("per_class", "per class", "images of its smallest and of its largest class", COUNT, NEITHER, OWN),
+    )),
 )  # fmt: skip

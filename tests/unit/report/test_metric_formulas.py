@@ -33,7 +33,7 @@ RETENTION = "1/(T-1) sum over i < T of (a_Ti - a_ii)"
 
 def formula(section: str, heading: str) -> list[str]:
     """As the table has them, of all columns of the section with this heading."""
-    return [c.formula for s, c in every() if s == section and heading in c.headings]
+    return [e.column.formula for s, e in every() if s == section and heading == e.heading]
 
 
 def total(values: list[float]) -> float:

@@ -30,8 +30,7 @@ def section_of(heading: Heading) -> str:
 def explained(heading: Heading, in_section: str) -> bool:
     """By a column of the section, or of its table where the column names one; a row's name needs no more than to be one."""
     section = sections()[in_section]
-    there = (c for c in section.columns if heading.text in c.headings and not c.told_in)
-    return not heading.text or heading.text in section.rows or any(heading.table.startswith(c.table) for c in there)
+    return not heading.text or heading.text in section.rows or heading.text in {e.heading for e in section.entries}
 
 
 def test_every_heading_of_every_table_is_explained() -> None:
@@ -42,15 +41,11 @@ def test_every_heading_of_every_table_is_explained() -> None:
 
 
 def test_every_column_that_is_explained_is_one_of_a_table() -> None:
-    made = {(section_of(h), h.table, h.text) for h in HEADINGS}
-    for name, section in sections().items():
-        if name in LAID_OUT:
-            continue
-        own = {(table, text) for of, table, text in made if of == name}
-        for c in section.columns:
-            stands = {h for h in c.headings if any(text == h and table.startswith(c.table) for table, text in own)}
-            assert stands == (set() if c.told_in else set(c.headings)), (name, c.headings, c.table)
-        assert set(section.rows) <= {text for _, text in own}, name
+    for name in set(sections()) - set(LAID_OUT):
+        made = {h.text for h in HEADINGS if section_of(h) == name}
+        section = sections()[name]
+        assert {e.heading for e in section.entries} <= made, name
+        assert set(section.rows) <= made, name
 
 
 def test_tables_are_found_wherever_they_are_made() -> None:
@@ -104,11 +99,12 @@ def test_headings_of_two_lines_are_found(tmp_path: Path) -> None:
 
 
 def test_every_column_says_all() -> None:
-    for section, c in every():
-        said = (*c.headings, c.about, c.scale.unit, c.scale.bounds, c.direction, c.source)
-        assert all(said), (section, c.headings)
-        assert not [text for text in (*said, c.formula, c.over) if "|" in text], (section, c.headings)
-        assert bool(c.over) >= any("95 %]" in h for h in c.headings), (section, c.headings)
+    for section, e in every():
+        c = e.column
+        said = (e.heading, c.about, c.scale.unit, c.scale.bounds, c.direction, c.source)
+        assert all(said), (section, e.heading)
+        assert not [text for text in (*said, c.formula, c.over) if "|" in text], (section, e.heading)
+        assert bool(c.over) >= ("95 %]" in e.heading), (section, e.heading)
 
 
 def test_the_page_is_what_the_code_says() -> None:
@@ -122,10 +118,10 @@ def test_a_column_or_a_section_is_told_by_its_name() -> None:
     assert "Avg [95 %]" in CliRunner().invoke(main, ["metrics", "mcil"]).stdout
     assert CliRunner().invoke(main, ["metrics"]).stdout.count("from:") == len(every())
     assert {section for section, _ in matching("SRCC")} == {"compare"}
-    assert {h for _, c in matching("h") for h in c.headings} == {"H [95 %]", "H"}  # and not highest
+    assert {e.heading for _, e in matching("h")} == {"H [95 %]", "H"}  # and not highest
     assert {s for s, c in matching("S")} == {"edge", "frozen", "online"}
     assert {s for s, _ in matching("online")} == {"online"}
-    assert [c.headings for _, c in matching("fitted - a")] == [("fitted - again [95 %]",)]
+    assert [e.heading for _, e in matching("fitted - a")] == ["fitted - again [95 %]"]
 
 
 def test_every_heading_is_found_as_a_table_shows_it() -> None:
