@@ -28,7 +28,7 @@ def write_result(name: str, result: dict[str, Any]) -> None:
     (RESULTS / f"{name}.json").write_text(json.dumps({"machine": _machine(), **result}, indent=2) + "\n")
 
 
-def write_rows(name: str, result: dict[str, Any], digits: int = 4) -> None:
+def write_rows(name: str, result: dict[str, Any], digits: int = 6) -> None:
     """As `write_result`, for a result with long lists of records: a line for each, its numbers rounded."""
     values = {"machine": _machine(), **result}
     lists = {k: v for k, v in values.items() if isinstance(v, list)}
