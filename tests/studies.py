@@ -11,7 +11,7 @@ from actors.options import EngineOptions
 from protocols.cldyb.planners import Plans, make_plans
 from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import CldybStudy, prepare
-from protocols.report.view import report_of
+from protocols.report.page import reporter
 from protocols.running.folder import RunFolder
 from protocols.running.launch import Launch
 from protocols.running.protocol import protocols
@@ -53,8 +53,7 @@ def summary_of(run: Path) -> Any:
 def execute(folder: RunFolder, settings: Settings, runtime: Runtime = QUIET) -> bool:
     """Prepare and run, or resume, with files and report; whether the run is finished."""
     protocol = protocols()[settings.protocol]
-    write_report = getattr(report_of(protocol), "write_report", None)
-    return Launch(protocol, settings, folder).run(runtime, write_report=write_report).finished
+    return Launch(protocol, settings, folder).run(runtime, write_report=reporter(protocol)).finished
 
 
 def right_by_edge(journal: Journal) -> dict[str, Any]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import click
 
 from protocols.report.metric_table import answer, every, page, text
+from protocols.report.notes import page as codes
 
 
 @click.command()
 @click.argument("name", required=False)
 @click.option("--markdown", is_flag=True, help="Print docs/metrics.md.")
-def metrics(name: str | None, markdown: bool) -> None:
+@click.option("--notes", is_flag=True, help="Print docs/notes.md: the codes of notes in JSON, and their sentences.")
+def metrics(name: str | None, markdown: bool, notes: bool) -> None:
     """Tell what the columns of the tables are, with formula, unit, range, direction, source and what intervals are over.
 
     NAME: of a column as a table has it (AR, "Acc found", "best of 10"), or of the tables of a command (mcil).
@@ -18,5 +20,8 @@ def metrics(name: str | None, markdown: bool) -> None:
     \b
     seqsearch metrics AR
     """
+    if notes:
+        click.echo(codes(), nl=False)
+        return
     said = page() if markdown else text(every()) if name is None else answer(name)
     click.echo(said, nl=not markdown)

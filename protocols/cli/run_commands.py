@@ -144,17 +144,17 @@ def run(launch: Launch, runtime: Runtime, out: Path | None = None) -> None:
     with stop.expendable():
         from protocols.cli.progress import Progress
         from protocols.cli.summaries import print_exported
-        from protocols.report.view import report_of
+        from protocols.report.page import reporter
 
-        view = report_of(launch.protocol)
-    ended = launch.run(runtime, Progress(quiet=runtime.silent), getattr(view, "write_report", None))
+        write_report = reporter(launch.protocol)
+    ended = launch.run(runtime, Progress(quiet=runtime.silent), write_report)
     path = launch.folder.path
     exported = ended.exported or launch.protocol.read(path)
-    print_exported(view, exported.summary, runtime.json, launch.folder.config)
+    print_exported(launch.protocol, exported, launch.folder.config, runtime.json)
     if not runtime.silent:
         if Inside(path).has(SEQUENCES.file):
             click.echo(f"tasks by names: seqsearch show {copyable(path)} --sequence", err=True)
-        if ended.finished and hasattr(view, "write_report"):
+        if ended.finished and write_report is not None:
             click.echo(shown(f"report: {path / 'report.html'}"), err=True)
     if not ended.finished:
         what = "; nothing is lost" if ended.added else " before the first result: give it a longer --time-budget"

@@ -9,20 +9,28 @@ import click
 from protocols.cli.completion import runs
 from protocols.cli.summaries import print_sequences, print_summary
 from protocols.report.status import show as show_status
+from seqsearch.core.errors import UserError
 
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path), shell_complete=runs)
 @click.option("--sequence", is_flag=True, help="Print its task sequences, with names and groups of their classes.")
+@click.option("--details", is_flag=True, help="Print all tables and notes, and the hyperparameters of the methods.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-def show(run: Path, sequence: bool, as_json: bool) -> None:
+def show(run: Path, sequence: bool, details: bool, as_json: bool) -> None:
     """Print the summary of a RUN again, or how far it came if it was stopped; or its task sequences.
 
     \b
     seqsearch show runs/mine
+    seqsearch show runs/mine --details
     seqsearch show runs/mine --sequence
     """
-    (print_sequences if sequence else print_summary)(run, as_json)
+    if sequence:
+        if details:
+            raise UserError("--details is of the summary: leave --sequence out")
+        print_sequences(run, as_json)
+    else:
+        print_summary(run, as_json, details)
 
 
 @click.command()

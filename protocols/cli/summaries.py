@@ -11,9 +11,10 @@ import click
 
 from protocols.report import hyperparameters, sequences
 from protocols.report.status import show as show_status
+from protocols.report.terminal import render
 from protocols.report.text import show
-from protocols.report.view import report_of
-from protocols.running.protocol import Protocol, protocols
+from protocols.report.view import report_of, view_of, viewed
+from protocols.running.protocol import Exported, Protocol, protocols
 from protocols.running.provenance import STAND_IN, stand_in
 from protocols.running.status import is_running, status
 from seqsearch.core.errors import UserError
@@ -24,9 +25,10 @@ from seqsearch.results.schema import SEQUENCES, STATS
 from seqsearch.storage.inside import Inside
 
 
-def print_summary(run: Path, as_json: bool) -> None:
-    """The summary of a run on stdout, as its protocol has it, and the hyperparameters of its methods; the status of one that was
-    stopped before anything was exported.
+def print_summary(run: Path, as_json: bool, details: bool = False) -> None:
+    """The summary of a run on stdout; the status of one that was stopped before anything was exported.
+
+    With ``details`` all tables and notes, and the hyperparameters of its methods.
 
     Raises:
         UserError: no run, or it is running, and nothing of it was exported yet.
@@ -36,8 +38,7 @@ def print_summary(run: Path, as_json: bool) -> None:
     if not exported and status(run).state != "finished":
         show_status(run, as_json=as_json, again=False)
         return
-    config = read_config(run)
-    print_exported(report_of(protocol), protocol.read(run).summary, as_json, config, settings=True)
+    print_exported(protocol, protocol.read(run), read_config(run), as_json, details)
 
 
 def print_sequences(run: Path, as_json: bool) -> None:
@@ -91,19 +92,34 @@ def _protocol_of(run: Path) -> Protocol:
 
 
 def print_exported(
-    report: Any, summary: Any, as_json: bool, config: Mapping[str, Any], *, settings: bool = False
+    protocol: Protocol, exported: Exported, config: Mapping[str, Any], as_json: bool, details: bool = False
 ) -> None:
-    """A summary on stdout; of a run on stand-in data, as its ``config`` says, it begins with that.
-
-    With ``settings`` the hyperparameters of each method follow.
-    """
+    """A summary on stdout; of a run on stand-in data, as its ``config`` says, it begins with that."""
+    if not viewed(protocol):
+        _print_old(protocol, exported.summary, config, as_json, details)
+        return
+    view = view_of(protocol, exported)
     warned = {"stand_in": STAND_IN} if stand_in(config) else {}
     if as_json:
-        trained_with = {"hyperparameters": hyperparameters.hyperparameters(config)} if settings else {}
+        trained_with = {"hyperparameters": hyperparameters.hyperparameters(config)}
+        click.echo(json.dumps({**warned, **view.to_json(), **trained_with}))
+        return
+    for text in warned.values():
+        click.echo(text)
+    show(render(view, details))
+    if details:
+        show(hyperparameters.render(config))
+
+
+def _print_old(protocol: Protocol, summary: Any, config: Mapping[str, Any], as_json: bool, details: bool) -> None:
+    report = report_of(protocol)
+    warned = {"stand_in": STAND_IN} if stand_in(config) else {}
+    if as_json:
+        trained_with = {"hyperparameters": hyperparameters.hyperparameters(config)}
         click.echo(json.dumps({**warned, **report.to_json(summary), **trained_with}))
         return
     for text in warned.values():
         click.echo(text)
     show(report.render(summary))
-    if settings:
+    if details:
         show(hyperparameters.render(config))

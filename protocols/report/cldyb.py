@@ -15,11 +15,13 @@ from protocols.report import cldyb_figures as figures
 from protocols.report import cldyb_joint as joint
 from protocols.report import cldyb_tables as tables
 from protocols.report import cldyb_words as words
-from protocols.report.gallery import drawn, gallery, the_one_task
-from protocols.report.page import identity, plain, write_page
+from protocols.report.old_gallery import drawn, gallery, the_one_task
+from protocols.report.old_page import identity, write_page
+from protocols.report.old_terminal import panels_html, table_html
+from protocols.report.plain import plain
 from protocols.report.provenance import sentences
 from protocols.report.table import SIZES, Table
-from protocols.report.tables import columns_of, stacked
+from protocols.report.terminal import columns_of, stacked
 from protocols.report.text import line, percent
 from protocols.running.protocol import Exported
 from protocols.running.provenance import Provenance
@@ -39,7 +41,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     one = tables.one_task(summary)
     pictures = [the_one_task(data, pools)] if one else [gallery(data, pools), drawn(data, pools)]
     how = _one_task(summary.provenance) if one else _how(data.config, summary.provenance)
-    charts = {panels.name: panels.html() for panels in figures.figures(summary)}
+    charts = {panels.name: panels_html(panels) for panels in figures.figures(summary)}
     sections = [
         _head(summary), charts.pop("placed", ""), _table(summary), _joint(summary), *charts.values(), *pictures,
         _trace(data.trace), how, identity(data.config, pools),
@@ -108,7 +110,7 @@ def _table(summary: Summary) -> str:
     found = tables.methods(summary)
     figures = "" if tables.one_task(summary) else f" {FIGURES}"
     notes = "".join(f"<li>{escape(note)}</li>" for note in words.notes(summary))
-    return f'{dataclasses.replace(found, lead=f"{found.lead}{figures} {SIZES}").html()}\n<ul class="notes">{notes}</ul>'
+    return f'{table_html(dataclasses.replace(found, lead=f"{found.lead}{figures} {SIZES}"))}\n<ul class="notes">{notes}</ul>'
 
 
 def _jointly(summary: Summary) -> Table:
@@ -118,14 +120,14 @@ def _jointly(summary: Summary) -> Table:
 
 def _joint(summary: Summary) -> str:
     jointly = _jointly(summary)
-    return jointly.html() if jointly.rows else ""
+    return table_html(jointly) if jointly.rows else ""
 
 
 def _trace(trace: Sequence[Row]) -> str:
     """The candidates of each step; empty without a search."""
     if not trace:
         return ""
-    return f"{figures.candidates(trace).html()}\n{tables.steps(trace).html(titled=False)}"
+    return f"{panels_html(figures.candidates(trace))}\n{table_html(tables.steps(trace), titled=False)}"
 
 
 # ------------------------------------------------------------------------------------------------ how

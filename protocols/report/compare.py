@@ -20,9 +20,11 @@ from protocols.evaluate.compare.table import write_table
 from protocols.report import compare_words as words
 from protocols.report.compare_figures import figures
 from protocols.report.compare_tables import tables
-from protocols.report.page import identity, plain, write_page
+from protocols.report.old_page import identity, write_page
+from protocols.report.old_terminal import panels_html, table_html
+from protocols.report.plain import plain
 from protocols.report.table import Table
-from protocols.report.tables import columns_of, stacked
+from protocols.report.terminal import columns_of, stacked
 from protocols.report.text import line
 from seqsearch.results.rows import Row, RunInfo, finite
 from seqsearch.results.schema import ACCURACIES
@@ -93,7 +95,7 @@ def write_folder(out: Path, c: Comparison) -> list[Path]:
     notes = "".join(f"<li>{escape(note)}</li>" for note in words.notes(c))
     sections = [
         f'<p class="eyebrow">seqsearch compare</p>\n<h1>{escape(words.headline(c))}</h1>',
-        *(t.html() for t in tables(c)), f'<ul class="notes">{notes}</ul>', *(f.html() for f in figures(c)),
+        *(table_html(t) for t in tables(c)), f'<ul class="notes">{notes}</ul>', *(panels_html(f) for f in figures(c)),
         *(identity(r.data.config) for r in c.runs),
     ]  # fmt: skip
     write_table(out / TABLE, c.table)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from protocols.gtep.alike import alike_line
@@ -46,8 +45,8 @@ def compared_lines(found: Compared, pool: str, others: str) -> list[str]:
     return [*lines, alike_line(found.near, others, pool)] if found.near else lines
 
 
-def note(config: Mapping[str, Any], pools: Sequence[Pool]) -> str:
-    """A paragraph of a report on the names of classes, as HTML; empty where no network of timm is used."""
+def pretraining(config: Mapping[str, Any], pools: Sequence[Pool]) -> str:
+    """What a report says of the names of classes; empty where no network of timm is used."""
     identity = config.get("identity")
     weights = identity.get("weights") if isinstance(identity, dict) else None
     sets = pretrained_on(weights) if isinstance(weights, dict) else ()
@@ -57,6 +56,6 @@ def note(config: Mapping[str, Any], pools: Sequence[Pool]) -> str:
     found = contamination(classes)
     said = "; ".join(contamination_lines({s: found[s] for s in sets}, len(classes)))
     return (
-        f"<h2>Pre-training</h2>\n<p>{escape(said)}. A network that was pre-trained on that set may know these classes. Names "
-        "alone are compared; seqsearch pool show --against compares images.</p>"
+        f"{said}. A network that was pre-trained on that set may know these classes. Names alone are compared; "
+        "seqsearch pool show --against compares images."
     )

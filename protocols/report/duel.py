@@ -14,10 +14,12 @@ from protocols.evaluate.duel.summary import DuelSummary
 from protocols.report import duel_words as words
 from protocols.report.duel_figures import figures
 from protocols.report.duel_tables import tables
-from protocols.report.gallery import drawn, gallery
-from protocols.report.page import identity, plain, write_page
+from protocols.report.old_gallery import drawn, gallery
+from protocols.report.old_page import identity, write_page
+from protocols.report.old_terminal import panels_html, table_html
+from protocols.report.plain import plain
 from protocols.report.provenance import sentences
-from protocols.report.tables import columns_of, stacked
+from protocols.report.terminal import columns_of, stacked
 from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
@@ -30,7 +32,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     notes = '<ul class="notes">' + "".join(f"<li>{escape(note)}</li>" for note in words.notes(s)) + "</ul>"
     sections = [
         f'<p class="eyebrow">seqsearch run {escape(s.run)}</p>\n<h1>{escape(words.headline(s))}</h1>\n<ul>{lines}</ul>',
-        *(t.html() for t in tables(s)), *(f.html() for f in figures(s)), notes,
+        *(table_html(t) for t in tables(s)), *(panels_html(f) for f in figures(s)), notes,
         gallery(data, pools, "worse for that method beside the other") if s.found else "",
         drawn(data, pools, "What both methods are compared on."), _how(s), identity(data.config, pools),
     ]  # fmt: skip

@@ -18,10 +18,11 @@ from protocols.report import edge_words as words
 from protocols.report.edge_figures import between_tasks, figures
 from protocols.report.edge_tables import bounds, distribution, extremes, luck
 from protocols.report.edge_truth import truth
-from protocols.report.gallery import drawn, gallery
-from protocols.report.page import identity, write_page
+from protocols.report.old_gallery import drawn, gallery
+from protocols.report.old_page import identity, write_page
+from protocols.report.old_terminal import panels_html, table_html
 from protocols.report.provenance import sentences
-from protocols.report.tables import columns_of, stacked
+from protocols.report.terminal import columns_of, stacked
 from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.distribution.order_test import ExtremesTest
@@ -35,9 +36,10 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     data, similarity, summary = exported.results.run, exported.results.similarity, exported.summary
     tables = [*edge_fit.tables(summary), luck(summary), *truth(summary), *extremes(summary)]
     sections = [
-        _head(summary), distribution(summary).html(), bounds(summary).html(), *(f.html() for f in figures(summary)),
-        *(t.html() for t in tables if t.rows), _notes(summary),
-        between_tasks(data, similarity, pools).html() if similarity else "", gallery(data, pools), drawn(data, pools),
+        _head(summary), table_html(distribution(summary)), table_html(bounds(summary)),
+        *(panels_html(f) for f in figures(summary)),
+        *(table_html(t) for t in tables if t.rows), _notes(summary),
+        panels_html(between_tasks(data, similarity, pools)) if similarity else "", gallery(data, pools), drawn(data, pools),
         how(summary), identity(data.config, pools),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{summary.run}: class sequences and what they do", sections)

@@ -26,7 +26,7 @@ from protocols.report.table import (
     Value,
     table,
 )
-from protocols.report.tables import Grid, columns_of
+from protocols.report.terminal import Grid, columns_of
 from protocols.report.text import count, line
 from seqsearch.extremes.find import Extreme
 

@@ -14,10 +14,12 @@ from protocols.evaluate.explain.summary import Summary
 from protocols.report import explain_words as words
 from protocols.report.explain_figures import figures
 from protocols.report.explain_tables import tables
-from protocols.report.gallery import drawn, gallery
-from protocols.report.page import identity, plain, write_page
+from protocols.report.old_gallery import drawn, gallery
+from protocols.report.old_page import identity, write_page
+from protocols.report.old_terminal import panels_html, table_html
+from protocols.report.plain import plain
 from protocols.report.provenance import sentences
-from protocols.report.tables import columns_of, stacked
+from protocols.report.terminal import columns_of, stacked
 from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
@@ -30,7 +32,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     notes = "".join(f"<li>{escape(note)}</li>" for note in words.notes(s))
     how = "".join(f"<p>{escape(text)}</p>\n" for text in sentences(s.provenance))
     sections = [
-        head, *(f.html() for f in figures(s)), *(t.html() for t in tables(s)), f'<ul class="notes">{notes}</ul>',
+        head, *(panels_html(f) for f in figures(s)), *(table_html(t) for t in tables(s)), f'<ul class="notes">{notes}</ul>',
         gallery(data, pools), drawn(data, pools), f"<h2>How it was computed</h2>\n{how}", identity(data.config, pools),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{s.run}: why found sequences are hard", sections)

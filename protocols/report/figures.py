@@ -11,9 +11,10 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
+
+from markupsafe import Markup
 
 from seqsearch.core.text import shortened, shown
 
@@ -39,6 +40,8 @@ NAME = 32
 """Characters of a name beside a dot or a bar."""
 WIDTH, HEIGHT = 340, 220
 """Of a figure on a page, in units of its SVG: pixels where it is not scaled."""
+READABLE = 560
+"""Pixels below which a wide figure scrolls, so that its texts stay readable."""
 STYLE: dict[str, Any] = {
     "axes.axisbelow": True,
     "axes.edgecolor": COLOURS["rule"],
@@ -154,7 +157,7 @@ def _declared(text: str) -> str:
     return "" if not colon or key == "font-family" else f"{key}: {NAMES.get(value, value)}"
 
 
-def keys(figures: Sequence[Figure]) -> str:
+def keys(figures: Sequence[Figure]) -> Markup:
     """What lines, dots and bars of figures stand for, as markup: each that is drawn, once."""
     found = dict[str, str]()
     for figure in figures:
@@ -162,7 +165,7 @@ def keys(figures: Sequence[Figure]) -> str:
             for artist, label in zip(*ax.get_legend_handles_labels(), strict=True):
                 if label:
                     found.setdefault(label, _key(artist))
-    return " ".join(f'<span class="key {css}">{escape(shown(label))}</span>' for label, css in found.items())
+    return Markup(" ").join(Markup('<span class="key {}">{}</span>').format(css, shown(k)) for k, css in found.items())
 
 
 def _key(artist: Any) -> str:
@@ -197,6 +200,20 @@ class Panel:
     note: str = ""
 
 
+class Drawn(NamedTuple):
+    """A figure as a page has it: its SVG, what its lines stand for, and the width from which and up to which it is scaled.
+
+    ``least`` is 0 for one as wide as its column.
+    """
+
+    title: str
+    svg: Markup
+    keys: Markup
+    note: str
+    least: int
+    most: int
+
+
 @dataclass(frozen=True)
 class Panels:
     """Figures under one heading.
@@ -213,22 +230,15 @@ class Panels:
     panels: tuple[Panel, ...]
     shared: bool = False
 
-    def html(self) -> str:
-        """As a section of a page; empty without a figure."""
-        if not self.panels:
-            return ""
-        drawn = "".join(f"<div>{self._panel(i, p)}</div>" for i, p in enumerate(self.panels))
-        named = f"{keys([p.figure for p in self.panels])} " if self.shared else ""
-        legend = f'<p class="legend">{named}{escape(shown(self.legend))}</p>'
-        return f'<h2>{escape(shown(self.title))}</h2>\n{legend}\n<div class="charts">{drawn}</div>'
+    @property
+    def shared_keys(self) -> Markup:
+        """What the lines of all of them stand for."""
+        return keys([p.figure for p in self.panels]) if self.shared else Markup("")
 
-    def _panel(self, number: int, panel: Panel) -> str:
-        title = f"<h3>{escape(shown(panel.title))}</h3>" if panel.title else ""
-        named = f"{'' if self.shared else keys([panel.figure])}{escape(shown(panel.note))}"
-        below = f'<p class="legend">{named}</p>' if named else ""
-        drawn = inline(panel.figure, f"{self.name}-{number}", panel.label)
-        if panel.wide:
-            width = 72 * panel.figure.get_figwidth()
-            sizes = f"--least: {min(width, 560):.0f}px; max-width: {1.2 * width:.0f}px"  # so that texts stay readable
-            drawn = f'<div class="scroll wide" style="{sizes}">{drawn}</div>'
-        return f"{title}{drawn}{below}"
+    def drawn(self) -> Iterator[Drawn]:
+        """Each for a page."""
+        for i, p in enumerate(self.panels):
+            width = 72 * p.figure.get_figwidth() if p.wide else 0
+            named = Markup("") if self.shared else keys([p.figure])
+            svg = Markup(inline(p.figure, f"{self.name}-{i}", p.label))
+            yield Drawn(p.title, svg, named, p.note, round(min(width, READABLE)), round(1.2 * width))

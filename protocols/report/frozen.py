@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from protocols.report.tables import explained
+from protocols.report.terminal import explained
 from seqsearch.results.frozen import PREFIX, Frozen, FrozenClass
 
 HEADINGS = (

@@ -17,8 +17,9 @@ from protocols.gtep.summary import Rankings, Summary
 from protocols.report import gtep_words as words
 from protocols.report.gtep_figures import figures
 from protocols.report.gtep_tables import legend, tuned_on
-from protocols.report.page import identity, plain, write_page
-from protocols.report.tables import bullets, summary
+from protocols.report.old_page import identity, write_page
+from protocols.report.old_terminal import bullets, panels_html, summary, table_html
+from protocols.report.plain import plain
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
 
@@ -40,7 +41,8 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     sections = [
         f'<p class="eyebrow">seqsearch run {escape(_name(s))}</p>\n<h1>{escape(words.headline(s))}</h1>',
         f'<p class="lead">{escape(legend(s))}</p>' if legend(s) else "",
-        *(t.html() for t in words.tables(s)), f"<h2>What it says</h2>\n<ul>{said}</ul>", *(f.html() for f in figures(s)),
+        *(table_html(t) for t in words.tables(s)), f"<h2>What it says</h2>\n<ul>{said}</ul>",
+        *(panels_html(f) for f in figures(s)),
         f'<ul class="notes">{notes}</ul>', _how(s), identity(s.results.config, pools),
     ]  # fmt: skip
     return write_page(run / "report.html", f"{_name(s)}: tuned on {tuned_on(s)}", sections)

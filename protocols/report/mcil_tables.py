@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from protocols.mcil.compared import Difference, Noise
 from protocols.mcil.judged import Judged
@@ -18,11 +18,11 @@ from protocols.report.table import (
     PERCENT,
     POINTS,
     SECONDS,
-    SIZES,
     SPREAD,
     UP,
     Column,
     Layout,
+    Marked,
     Table,
     Value,
     size,
@@ -41,19 +41,58 @@ MOST_EXPERIENCES = 10
 RUNS = "runs: class orders, or training seeds of a single one"
 PAIRED = "runs, paired"
 OWN = f"{OURS}, docs/mcil.md"
-TWO_DIGITS = P_VALUE._replace(text=lambda p: "< 0.0001" if p < 0.0001 else f"{p:.2g}")
 METHOD = Column("method", "Method")
 SAID = Column("said", "")
 
+AVERAGE = Column(
+    "average",
+    "Avg [95 %]",
+    "balanced accuracy, averaged over experiences",
+    PERCENT,
+    UP,
+    f"{MCIL}, section 4.2 and appendix B (no equation)",
+    "1/T sum over t of A_t",
+    RUNS,
+)
+PRINTED = Column(
+    "pd_printed",
+    "PD A_1 - Avg",
+    "performance drop as the paper's tables print it",
+    POINTS,
+    DOWN,
+    f"{MCIL}, Tables 2 to 4",
+    "A_1 - Avg",
+)
+FINAL = Column(
+    "pd_final",
+    "PD A_1 - A_T",
+    "performance drop as the paper's text defines it: first experience to last",
+    POINTS,
+    DOWN,
+    f"{MCIL}, appendix B (no equation)",
+    "A_1 - A_T",
+)
 METHODS = Layout(
     "methods",
     "Methods",
     (
         METHOD,
+        AVERAGE,
+        PRINTED,
+        FINAL,
+        stored("stored_mb", "stored, MB"),
+        size("size_mb", "size, MB"),
+        Column("train_seconds", "training, s", "time of the trainings of a run, mean", SECONDS, DOWN, OWN),
         Column(
-            "average", "Avg [95 %]", "balanced accuracy, averaged over experiences", PERCENT, UP,
-            f"{MCIL}, section 4.2 and appendix B (no equation)", "1/T sum over t of A_t", RUNS,
+            "runs", "runs", "runs that came to their end, and how the first ended that did not", COUNT, NEITHER, OWN
         ),
+    ),
+)
+FURTHER = Layout(
+    "further",
+    "Further figures of methods",
+    (
+        METHOD,
         Column(
             "average_pooled", "pooled", "accuracy averaged over experiences: images weigh alike", PERCENT, UP,
             f"{MCIL}, Eq. 2 as printed", "1/T sum over t of (sum over c of right_c) / (sum over c of images_c)",
@@ -64,14 +103,6 @@ METHODS = Layout(
                 PERCENT, UP, f"{MCIL}, the text below Eq. 2", "A_t = mean over classes c seen of right_c / images_c",
             )
             for key, heading, which in (("first", "A_1", "first"), ("last", "A_T", "last"))
-        ),
-        Column(
-            "pd_printed", "PD A_1 - Avg", "performance drop as the paper's tables print it", POINTS, DOWN,
-            f"{MCIL}, Tables 2 to 4", "A_1 - Avg",
-        ),
-        Column(
-            "pd_final", "PD A_1 - A_T", "performance drop as the paper's text defines it: first experience to last", POINTS,
-            DOWN, f"{MCIL}, appendix B (no equation)", "A_1 - A_T",
         ),
         Column(
             "forgetting", "forgetting", "what earlier experiences lost since their best; 0 for T = 1", POINTS, DOWN,
@@ -85,21 +116,10 @@ METHODS = Layout(
             "Gradient Episodic Memory for Continual Learning (Lopez-Paz and Ranzato, 2017), Eq. 3",
             "1/(T-1) sum over i < T of (a_Ti - a_ii)",
         ),
-        Column("runs", "runs", "runs that came to their end, and how the first ended that did not", COUNT, NEITHER, OWN),
-    ),
-)  # fmt: skip
-COSTS = Layout(
-    "costs",
-    "Costs",
-    (
-        METHOD,
-        stored("stored_mb", "stored, MB"),
-        stored("exemplars_mb", "of it exemplars"),
-        size("size_mb", "size, MB"),
-        Column("train_seconds", "training, s", "time of the trainings of a run, mean", SECONDS, DOWN, OWN),
+        stored("exemplars_mb", "exemplars, MB"),
         Column("judge_seconds", "judging, s", "time of judging a run, mean", SECONDS, DOWN, OWN),
     ),
-)
+)  # fmt: skip
 EXPERIENCE = Column(
     "after_...",
     "...",
@@ -119,7 +139,7 @@ PAIRS = Layout(
             "difference", "difference [95 %]", "of two methods over the same runs", DIFFERENCE,
             "higher: the first is better", OWN, "Avg of the first - Avg of the second", PAIRED,
         ),
-        Column("p", "p", "p-value of the difference being 0, Holm's over the table", TWO_DIGITS, NEITHER, OWN),
+        Column("p", "p", "p-value of the difference being 0, Holm's over the table", P_VALUE, NEITHER, OWN),
         Column("order", "order"),
     ),
 )  # fmt: skip
@@ -137,7 +157,7 @@ WORTH = Layout(
             "lost", "lost [95 %]", "what the same states lose when they are judged otherwise", DIFFERENCE, NEITHER, OWN,
             "Avg of pairs as they are - Avg", PAIRED,
         ),
-        Column("p", "p", "p-value of nothing being lost, Holm's over the table", TWO_DIGITS, NEITHER, OWN),
+        Column("p", "p", "p-value of nothing being lost, Holm's over the table", P_VALUE, NEITHER, OWN),
         SAID,
     ),
 )  # fmt: skip
@@ -151,43 +171,49 @@ NOISE = Layout(
                COMPONENTS),
         Column("seed_sd", "seeds", "standard deviation of Avg: of trainings of a given order", SPREAD, DOWN, OWN, COMPONENTS),
         Column("p", "p", "p-value of orders that differ by no more than seeds explain (permutations of the runs), Holm's over "
-               "methods", TWO_DIGITS, NEITHER, OWN),
+               "methods", P_VALUE, NEITHER, OWN),
         SAID,
     ),
 )  # fmt: skip
-LAYOUTS = (METHODS, COSTS, EXPERIENCES, PAIRS, WORTH, NOISE)
+LAYOUTS = (METHODS, FURTHER, EXPERIENCES, PAIRS, WORTH, NOISE)
 """Of all tables that a run may have."""
 
 
 def tables(s: Summary) -> list[Table]:
-    """All that have rows."""
-    return [t for t in (overview(s), costs(s), experiences(s), pairs(s), worth(s), noise(s)) if t.rows]
+    """All but that of `key`."""
+    return [further(s), experiences(s), pairs(s), worth(s), noise(s)]
 
 
-def overview(s: Summary) -> Table:
-    """Every method; those that did not come to their end last."""
-    rows = [(h.label, *_figures(h), status(h)) for h in s.heads]
+def key(s: Summary) -> Table:
+    """Every method; those that did not come to their end last. Bold: those that no other is significantly above."""
+    bold = best(s)
+    rows = [(h.label, *_figures(h, METHODS.columns[1:4], h.label in bold), *_key_costs(h), status(h)) for h in s.heads]
     rows += [(m, *[None] * (len(METHODS.columns) - 2), "no experience judged") for m in s.absent]
-    lead = (
-        "Percent, and points; means over runs. A_t: balanced accuracy over all classes seen after experience t, the mean over "
-        f"classes of the share of a class's test images that is right. Avg: mean of A_1 to A_{_last(s)}; pooled: Avg of the "
-        "share of all images that is right. PD A_1 - Avg is what the paper prints, PD A_1 - A_T what its text defines. "
-        "Forgetting and backward transfer: of earlier experiences, against their best, and against right after they were "
-        f"learned. Intervals are over {s.unit}."
-    )
+    lead = f"Avg in percent, PD in points: means over runs. Intervals are over {s.unit}."
     return table(METHODS, lead, rows, title="" if s.run.finished else "Methods, so far")
 
 
-def _last(s: Summary) -> str:
-    T = max((len(h.curve.mean) for h in s.heads if h.curve), default=0)
-    return str(T or "T")
+def best(s: Summary) -> list[str]:
+    """Methods that may be the best: none is significantly above them. Empty if that excludes none, or nothing is compared."""
+    below = {d.second if d.pair.over.interval.value > 0 else d.first for d in s.pairs if d.pair.told}
+    return [h.label for h in s.whole if h.label not in below] if below else []
 
 
-def _figures(h: Judged) -> Iterator[Value]:
-    """Of the columns between the method and its runs."""
-    for column in METHODS.columns[1:-1]:
+def _figures(h: Judged, columns: Sequence[Column], bold: bool = False) -> Iterator[Value]:
+    for column in columns:
         found = h.over[column.key].interval if h.over else None
-        yield found if found is None or column.over else found.value
+        value = found if found is None or column.over else found.value
+        yield Marked(value, bold=True) if bold and column is AVERAGE else value
+
+
+def _key_costs(h: Judged) -> tuple[Value, ...]:
+    if not h.ended:
+        return None, None, None
+    return _megabytes(stored_bytes(h.costs)), _megabytes(model_bytes(h.costs)), h.costs["train_seconds"]
+
+
+def _megabytes(number: float | None) -> float | None:
+    return None if number is None else number / 1e6
 
 
 def status(h: Judged) -> str:
@@ -195,17 +221,14 @@ def status(h: Judged) -> str:
     return str(h.runs) if h.status == "ok" else f"{h.ended} of {h.runs} ({h.status})"
 
 
-def costs(s: Summary) -> Table:
-    """What each method trains, keeps and takes."""
-    lead = f"Of a run, means. {SIZES} Times are of the machines of this run."
-    return table(COSTS, lead, [(h.label, *_costs(h)) for h in s.heads if h.ended])
-
-
-def _costs(h: Judged) -> Iterator[Value]:
-    c = h.costs
-    for found in (stored_bytes(c), c["exemplar_bytes"], model_bytes(c)):
-        yield None if found is None else found / 1e6
-    yield from (c["train_seconds"], c["judge_seconds"])
+def further(s: Summary) -> Table:
+    """What `key` leaves out."""
+    rows = [
+        (h.label, *_figures(h, FURTHER.columns[1:6]), _megabytes(h.costs["exemplar_bytes"]), h.costs["judge_seconds"])
+        for h in s.heads
+        if h.ended
+    ]
+    return table(FURTHER, "Percent and points, means over runs. Times are of the machines of this run.", rows)
 
 
 def experiences(s: Summary) -> Table:
@@ -230,10 +253,7 @@ def pairs(s: Summary) -> Table:
     there = beyond_noise_first(s)
     rows = [(f"{d.first} - {d.second}", d.pair.over.interval, d.pair.p, verdict(d)) for d in there[:MOST_PAIRS]]
     left = f" {count(len(there) - MOST_PAIRS, 'further pair')}: --json." if len(there) > MOST_PAIRS else ""
-    lead = (
-        "Avg of the first minus that of the second, points, over the same runs. Each interval holds by itself; p is Holm's over "
-        f"all pairs, and the order goes by it (--json has intervals that hold together).{left}"
-    )
+    lead = f"Each interval holds by itself; p is Holm's over all pairs, and the order goes by it.{left}"
     return table(PAIRS, lead, rows)
 
 
@@ -261,9 +281,7 @@ def worth(s: Summary) -> Table:
         for w in s.worth
     ]
     lead = (
-        "Avg, percent, of the same states judged otherwise; lost: Avg of the pairs as they are minus that, points, over the same "
-        f"runs. Each interval holds by itself, over {s.unit} alone: test images are shared, and what others would show is in "
-        "none. p is Holm's over this table."
+        f"The same states, judged otherwise. Each interval holds by itself, over {s.unit}; all share the test images."
     )
     return table(WORTH, lead, rows)
 
@@ -278,10 +296,8 @@ def noise(s: Summary) -> Table:
     """Noise of orders and of seeds, where both were varied."""
     rows = [(n.label, n.of.order, n.of.seed, n.p, _noisy(n)) for n in s.noise]
     lead = (
-        "Standard deviations of Avg, points: of class orders, each over all training seeds, and of one training of a given "
-        f"order ({s.orders} orders, {s.seeds} seeds of its own each): estimates, without intervals, which from so few runs "
-        "would not hold where runs are skewed (docs/mcil.md). p: that orders differ by no more than seeds explain (permutations "
-        "of the runs; Holm's over methods)."
+        f"Estimates of standard deviations from {s.orders} orders with {s.seeds} seeds each. They have no interval, since none "
+        "holds for so few runs that are skewed (docs/mcil.md)."
     )
     return table(NOISE, lead, rows)
 

@@ -11,10 +11,11 @@ from protocols.online.intervals import Estimate
 from protocols.online.summary import Figure, Learned, Summary
 from protocols.report import online_blind as blind
 from protocols.report import online_words as words
+from protocols.report.old_page import write_summary
+from protocols.report.old_terminal import panels_html, summary, table_html
 from protocols.report.online_figures import figures
 from protocols.report.online_tables import absent, baseline, checked, has_bounds, status, tables, whole
-from protocols.report.page import plain, write_summary
-from protocols.report.tables import summary
+from protocols.report.plain import plain
 from protocols.running.protocol import Exported
 from seqsearch.distribution.interval import AGREE
 from seqsearch.pools.base import Pool
@@ -34,7 +35,7 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     """Write ``report.html`` into a finished run and return its path; no image of ``pools`` is shown."""
     s = exported.summary
     said = words.headline(s), words.findings(s), words.notes(s)
-    shows = [t.html() for t in tables(s)], [f.html() for f in figures(s)]
+    shows = [table_html(t) for t in tables(s)], [panels_html(f) for f in figures(s)]
     return write_summary(run, "online continual learning", said, shows, _how(), s.run.config, pools)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from rich.console import Group, RenderableType
 
 from protocols.evaluate.power.spread import FoundSpread, PairSpread
-from protocols.report.page import plain
+from protocols.report.plain import plain
 from protocols.report.table import COUNT, NEITHER, OURS, SPREAD, WORDS, Column, Layout, Scale, Table, table
-from protocols.report.tables import Grid, columns_of
+from protocols.report.terminal import Grid, columns_of
 from protocols.report.text import count, line, percent
 from seqsearch.distribution.contrast import FEWEST_OVER
 from seqsearch.distribution.power import half_width_of_drop, power_of_found, power_of_mean, sd_at_most

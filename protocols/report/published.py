@@ -24,7 +24,7 @@ from protocols.evaluate.published.records import Data, Entry, Ledger, Status
 from protocols.evaluate.published.results import RUN, Result, joined, read_results
 from protocols.evaluate.published.running import Places, commands, kept
 from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
-from protocols.report.tables import columns_of
+from protocols.report.terminal import columns_of
 from protocols.report.text import count, enumerated, line
 
 PAGE = Path(__file__).parents[2] / "docs/published.md"

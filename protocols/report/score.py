@@ -12,11 +12,13 @@ from rich.console import Group, RenderableType
 
 from protocols.evaluate.score.summary import ScoreSummary
 from protocols.report import score_words as words
-from protocols.report.gallery import drawn, gallery
-from protocols.report.page import identity, plain, write_page
+from protocols.report.old_gallery import drawn, gallery
+from protocols.report.old_page import identity, write_page
+from protocols.report.old_terminal import panels_html, table_html
+from protocols.report.plain import plain
 from protocols.report.score_figures import figures
 from protocols.report.score_tables import tables
-from protocols.report.tables import columns_of, stacked
+from protocols.report.terminal import columns_of, stacked
 from protocols.report.text import line
 from protocols.running.protocol import Exported
 from seqsearch.pools.base import Pool
@@ -29,9 +31,10 @@ def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
     data, s = exported.results, exported.summary
     notes = "".join(f"<li>{escape(note)}</li>" for note in words.notes(s))
     head = f'<p class="eyebrow">seqsearch run {escape(s.run)}</p>\n<h1>{escape(words.headline(s))}</h1>'
-    shown = [t.html() for t in tables(s)]
+    shown = [table_html(t) for t in tables(s)]
     sections = [
-        head, *shown[:-1], f'<ul class="notes">{notes}</ul>', *(f.html() for f in figures(s)), *shown[-1:], gallery(data, pools),
+        head, *shown[:-1], f'<ul class="notes">{notes}</ul>', *(panels_html(f) for f in figures(s)), *shown[-1:],
+        gallery(data, pools),
         drawn(data, pools),
         drawn(data, pools, HELD_OUT, "heldout"), identity(data.config, pools),
     ]  # fmt: skip

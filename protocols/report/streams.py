@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from protocols.report.tables import explained
+from protocols.report.terminal import explained
 from seqsearch.core.text import shown
 
 

@@ -11,10 +11,9 @@ import io
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from protocols.report.text import Bold, cell, megabytes, p_text, percent, points
+from protocols.report.text import Bold, megabytes, p_text, percent, points
 from seqsearch.core.text import as_cell, shown
 from seqsearch.distribution.interval import Interval
 
@@ -238,18 +237,6 @@ class Table:
     def headings(self) -> tuple[str, ...]:
         """Of the columns; what stands below one comes behind a line break."""
         return tuple(f"{c.heading}\n{c.below}" if c.below else c.heading for c in self.columns)
-
-    def html(self, titled: bool = True) -> str:
-        """With its title as heading, and what it shows; or without, where a heading stands above it."""
-        head = "".join(
-            f"<th>{escape(c.heading)}{c.below and f'<small>{escape(c.below)}</small>'}</th>" for c in self.columns
-        )
-        rows = [f"<tr>{''.join(f'<td>{cell(text)}</td>' for text in row)}</tr>" for row in self.texts]
-        if self.total:
-            rows[-1] = rows[-1].replace("<tr>", '<tr class="mean">', 1)
-        above = f'<h2>{escape(self.title)}</h2>\n<p class="lead">{escape(self.lead)}</p>\n' if titled else ""
-        body = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-        return f'{above}<div class="scroll">{body}</div>'
 
     @property
     def keys(self) -> list[str]:

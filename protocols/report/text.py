@@ -72,7 +72,7 @@ def signed(i: Interval) -> str:
 
 def p_text(p: float) -> str:
     """A p-value."""
-    return "n/a" if math.isnan(p) else "<.001" if p < 0.001 else f"{p:.3f}"
+    return "n/a" if math.isnan(p) else "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def megabytes(mb: float) -> str:
@@ -97,9 +97,9 @@ def these(n: int, noun: str) -> str:
     return f"this one {noun}" if n == 1 else f"these {n} {noun}s"
 
 
-def enumerated(parts: Sequence[str]) -> str:
+def enumerated(parts: Sequence[str], last: str = " and ") -> str:
     """E.g. ``one``, ``one and two``, ``one, two and three``; of no parts an empty string."""
-    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+    return last.join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def highest(figures: Sequence[tuple[str, float]], what: str, where: str = "") -> str:

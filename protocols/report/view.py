@@ -1,13 +1,104 @@
-"""The module that shows a protocol's results."""
+"""What is shown of results, wherever it is shown: terminal, page, JSON. A protocol's module makes it, by `view`."""
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from protocols.running.protocol import Protocol
+from protocols.report.notes import Note, by_importance
+from protocols.report.plain import plain
+from protocols.report.table import Table
+from protocols.running.protocol import Exported, Protocol
+from seqsearch.pools.base import Pool
+
+if TYPE_CHECKING:
+    from protocols.report.figures import Panels
+    from protocols.report.gallery import Gallery
+
+
+class Tile(NamedTuple):
+    """A figure below the headline, what it is, and a colour of the page (may be empty)."""
+
+    value: str
+    label: str
+    colour: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What is shown of results.
+
+    Attributes:
+        section: of docs/metrics.md, which explains the columns.
+        name: of the run, or of what was compared.
+        kind: what the title of a page says beside the name.
+        headline: the result in a sentence.
+        tiles: the figures that it rests on.
+        key: tables that are never folded away.
+        tables: all others.
+        notes: in any order.
+        draws: makes the figures; the first ``key_figures`` of them are never folded away.
+        pictures: pictures of tasks, from pools whose images may be shown.
+        how: paragraphs on how it was computed.
+        configs: of the runs.
+        data: what JSON has beside headline, notes and tables.
+    """
+
+    section: str
+    name: str
+    kind: str
+    headline: Note
+    tiles: Sequence[Tile] = ()
+    key: Sequence[Table] = ()
+    tables: Sequence[Table] = ()
+    notes: Sequence[Note] = ()
+    draws: Callable[[], Sequence[Panels]] = tuple
+    key_figures: int = 1
+    pictures: Callable[[Sequence[Pool]], Sequence[Gallery]] = lambda pools: ()
+    how: Sequence[str] = ()
+    configs: Sequence[Mapping[str, Any]] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def ordered(self) -> tuple[list[Note], list[Note]]:
+        """Notes that are shown first, and the others."""
+        return by_importance(self.notes)
+
+    @property
+    def details(self) -> bool:
+        """Whether anything of it is folded away in a terminal."""
+        return bool(self.ordered[1]) or any(t.rows for t in self.tables)
+
+    def all_tables(self) -> Iterator[Table]:
+        """Those that have rows."""
+        return (t for t in (*self.key, *self.tables) if t.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; what is not a finite number is None."""
+        first, more = self.ordered
+        found: dict[str, Any] = plain(self.data)
+        return {
+            "headline": self.headline.text,
+            "notes": [n.text for n in (*first, *more)],
+            **found,
+            "coded": {"headline": self.headline.record(), "notes": [n.record() for n in (*first, *more)]},
+            "tables": {t.name: t.records() for t in self.all_tables()},
+        }
+
+
+def view_of(protocol: Protocol, exported: Exported) -> View:
+    """What is shown of a run."""
+    view: View = importlib.import_module(protocol.view).view(exported.summary, exported.results)
+    return view
+
+
+def viewed(protocol: Protocol) -> bool:
+    """Whether a protocol has a view yet."""
+    return hasattr(importlib.import_module(protocol.view), "view")
 
 
 def report_of(protocol: Protocol) -> Any:
-    """See `Protocol.view`."""
+    """The module of a protocol that has no view yet."""
     return importlib.import_module(protocol.view)

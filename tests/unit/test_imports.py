@@ -17,7 +17,6 @@ HEAVY = {
 LATE = {
     "actors/worker.py": "a worker says that it is there before it imports what trains",
     "protocols/cli/__main__.py": "signals are handled first",
-    "protocols/cli/run_commands.py": "these take so long that Ctrl-C must end them at once (`stop.expendable`)",
 }
 """Files whose imports of light modules inside functions stay there, and why."""
 Import = ast.Import | ast.ImportFrom

@@ -12,8 +12,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
-from protocols.mcil.protocol import MCIL
-from protocols.report import mcil as report
 from seqsearch.backbones.open import build_backbone
 from seqsearch.results.experience_schema import EXPERIENCE_LAYOUTS
 from tests.lines import messages
@@ -84,7 +82,8 @@ def test_figures_of_a_run_are_those_of_its_experiences(run: Path) -> None:
 
 def test_what_is_said_is_said_again_and_what_failed_is_compared_with_none(run: Path) -> None:
     said = json.loads((run.parent / "said.json").read_text())
-    assert said == report.to_json(MCIL.read(run).summary)
+    again = CliRunner().invoke(main, ["show", str(run), "--json"])
+    assert said == json.loads(again.stdout)
     by = {m["label"].rpartition(":")[2]: m for m in said["methods"]}
     assert by["Fails"]["status"] == "failed"
     assert [label.rpartition(":")[2] for label in said["ranking"]].count("Fails") == 0
@@ -98,9 +97,15 @@ def test_what_is_said_is_said_again_and_what_failed_is_compared_with_none(run: P
     noise = {n["method"].rpartition(":")[2]: n for n in said["noise"]}
     assert noise["simplecil"]["seed_sd"] == 0
     assert noise["ranpac"]["seed_sd"] > 0
-    assert any("Fails (failed)" in f for f in said["findings"])
+    assert any("Fails (failed)" in f for f in said["notes"])
     page = (run / "report.html").read_text()
-    for title in ("Methods", "Costs", "Over the experiences", "By what is judged", "Orders and seeds"):
+    for title in (
+        "Methods",
+        "Further figures of methods",
+        "Over the experiences",
+        "By what is judged",
+        "Orders and seeds",
+    ):
         assert f"<h2>{title}</h2>" in page
 
 

@@ -22,6 +22,7 @@ from protocols.evaluate.explain.protocol import EXPLAIN
 from protocols.evaluate.score.protocol import SCORE
 from protocols.gtep.summary import summarise as summarise_gtep
 from protocols.report import cldyb, compare, duel, edge, explain, gtep, mcil, online, score
+from protocols.report.page import write_page
 from protocols.running.protocol import Exported
 from seqsearch.planners.replicates import of_given, of_order
 from seqsearch.pools.base import Pool
@@ -151,7 +152,7 @@ def of_gtep(folder: Path, pool: Pool) -> Path:
 
 def of_mcil(folder: Path, pool: Pool) -> Path:
     s = mcil_rows.summary({"a": [[0.5, 0.6]], ("a", "text"): [[0.4, 0.3]], "b": [[0.7, 0.8]]})
-    return mcil.write_report(folder, Exported(s.run, s), [pool])
+    return write_page(folder / "report.html", mcil.view(s), "seqsearch run", [pool])
 
 
 def of_online(folder: Path, pool: Pool) -> Path:

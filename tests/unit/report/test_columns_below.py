@@ -106,4 +106,10 @@ def test_no_section_is_forgotten() -> None:
     calls = [n for p in report.glob("*.py") for n in ast.walk(ast.parse(p.read_text())) if isinstance(n, ast.Call)]
     said = [c for c in calls if getattr(c.func, "id", "") in ("columns_of", "explained", "summary")]
     made = {str(c.args[0].value) for c in said if isinstance(c.args[0], ast.Constant)}
+    made |= {
+        str(k.value.value)
+        for c in calls
+        for k in c.keywords
+        if k.arg == "section" and isinstance(k.value, ast.Constant)
+    }
     assert made == set(sections()) - WITHOUT

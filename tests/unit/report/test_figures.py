@@ -6,6 +6,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib
@@ -13,9 +14,10 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from protocols import report
 from protocols.report.figures import COLOURS, HEIGHT, SERIES, WIDTH, Panel, Panels, axes_of, inline, keys
 from protocols.report.maps import cells, matrix
-from protocols.report.page import CSS
+from protocols.report.page import environment
 from protocols.report.shapes import (
     Bar,
     Dots,
@@ -159,24 +161,27 @@ def test_keys_name_what_is_drawn_once() -> None:
     assert "<script" not in said
 
 
-def test_panels_are_a_section_and_nothing_without_figures() -> None:
-    assert Panels("a", "Title", "legend", ()).html() == ""
+def html(panels: Panels) -> str:
+    return str(environment().get_template("parts.html.j2").module.figure(panels))
+
+
+def test_panels_are_a_section() -> None:
     panels = (Panel(lines(), "x", "<b>"), Panel(dots(), "y"))
-    text = Panels("a", "<i>", "<u>", panels).html()
+    text = html(Panels("a", "<i>", "<u>", panels))
     assert text.count("<svg") == 2
     assert not re.search("<[biu]>", text)
     assert "&lt;b&gt;" in text
     assert text.count('class="key') == 2
-    wide = Panels("a", "t", "l", (Panel(barred(), "", wide=True), Panel(celled(), "", wide=True))).html()
+    wide = html(Panels("a", "t", "l", (Panel(barred(), "", wide=True), Panel(celled(), "", wide=True))))
     assert re.findall(r"--least: (\d+)px", wide) == ["560", "340"], (
         "what is wider than a screen scrolls, and is not made small"
     )
-    shared = Panels("a", "t", "l", (Panel(lines(), ""), Panel(lines(), "")), shared=True).html()
+    shared = html(Panels("a", "t", "l", (Panel(lines(), ""), Panel(lines(), "")), shared=True))
     assert shared.count('class="key') == 2
 
 
 def test_colours_are_those_of_a_light_page() -> None:
-    light = CSS.partition("@media")[0]
+    light = (Path(report.__file__).parent / "page.css").read_text().partition("@media")[0]
     assert {name: value for name, value in COLOURS.items() if f"--{name}: {value};" not in light} == {}
 
 

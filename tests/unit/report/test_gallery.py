@@ -17,7 +17,9 @@ POOL = glyphs()
 TITLE = "Random sequences: the first 2 of 3"
 REPORTS = Path(gallery.__file__).parent
 PICTURED = sorted(
-    path.stem for path in REPORTS.glob("*.py") if "protocols.report.gallery import" in path.read_text("utf-8")
+    path.stem
+    for path in REPORTS.glob("*.py")
+    if "protocols.report.gallery import" in path.read_text("utf-8") and path.stem != "view"
 )
 """Reports that show found sequences by images."""
 

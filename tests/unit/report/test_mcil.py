@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from protocols.mcil.summary import summarise
-from protocols.report import mcil
-from protocols.report import mcil_words as words
-from protocols.report.mcil_tables import noise, overview, pairs, tables, worth
+from protocols.mcil.summary import Summary, summarise
+from protocols.report.mcil import view
+from protocols.report.mcil_notes import headline, notes
+from protocols.report.mcil_tables import best, key, noise, pairs, worth
+from protocols.report.notes import Note
+from protocols.report.table import Marked
+from protocols.report.terminal import render
 from tests.unit.report.mcil_rows import results, summary
 
 
@@ -23,71 +26,85 @@ def runs(mean: float, n: int = 6, sd: float = 0.01, draw: int = 0) -> list[list[
     return [[round(float(a), 3)] for a in mean + sd * noise]
 
 
-def test_pairs_beyond_noise_are_named_and_others_counted():
+def coded(s: Summary) -> dict[str, list[Note]]:
+    """Notes by code."""
+    found: dict[str, list[Note]] = {}
+    for n in notes(s):
+        found.setdefault(n.code, []).append(n)
+    return found
+
+
+def test_pairs_that_differ_are_named_and_counted():
     s = summary({"low": runs(0.3), "high": runs(0.9), "near": runs(0.905)})
-    said = words.headline(s)
-    assert "has the highest Avg" in said
-    assert "low" in said
-    assert "1 pair of 3 cannot be told" in said
+    said = headline(s)
+    assert said.code == "mcil.differ"
+    assert (said.values["differing"], said.values["pairs"]) == (2, 3)
+    assert len(said.text.split()) <= 16
+    assert {(n.values["above"], n.values["below"]) for n in coded(s)["mcil.pair"]} == {("high", "low"), ("near", "low")}
     assert {row[3] for row in pairs(s).rows} >= {"not told"}
+
+
+def test_methods_that_none_is_significantly_above_are_bold():
+    s = summary({"low": runs(0.3), "high": runs(0.9), "near": runs(0.905)})
+    assert set(best(s)) == {"high", "near"}
+    assert {row[0] for row in key(s).rows if isinstance(row[1], Marked) and row[1].bold} == {"high", "near"}
+    assert "mcil.bold" in coded(s)
+    assert best(summary({"a": runs(0.5, sd=0.1), "b": runs(0.5, sd=0.1, draw=1)})) == []
 
 
 def test_where_nothing_is_told_that_is_said():
     s = summary({"a": runs(0.5, sd=0.1), "b": runs(0.5, sd=0.1, draw=1)})
-    assert "none can be told apart beyond noise" in words.headline(s)
+    assert headline(s).code == "mcil.none_differ"
 
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_of_one_or_two_runs_there_is_no_interval(n):
     s = summary({"a": runs(0.2, n), "b": runs(0.9, n)})
-    assert f"cannot be said: {n} of 3 runs that an interval needs" in words.headline(s)
-    assert "[" not in overview(s).texts[0][1]
-    assert any("no interval" in note for note in words.notes(s))
+    assert headline(s).code == "mcil.too_few"
+    assert "[" not in key(s).texts[0][1]
+    assert coded(s)["mcil.few"][0].values == {"runs": n, "fewest": 3}
 
 
 def test_methods_that_agree_are_not_told_apart():
     same = runs(0.5)
-    assert "all methods agree in every run" in words.headline(summary({"a": same, "b": same}))
+    assert headline(summary({"a": same, "b": same})).code == "mcil.equal"
 
 
 def test_one_method_is_compared_with_none():
-    assert words.headline(summary({"a": runs(0.5)})).endswith("no other method is compared with it.")
+    assert headline(summary({"a": runs(0.5)})).code == "mcil.one"
 
 
 def test_a_method_that_failed_is_compared_with_none_and_named():
     s = summary({"a": runs(0.5), "b": runs(0.9)}, status={"b": "diverged"})
-    assert words.headline(s).startswith("a: Avg")
-    assert any("b (diverged)" in f for f in words.findings(s))
+    assert headline(s).values["method"] == "a"
+    assert coded(s)["mcil.failed"][0].values["methods"] == ["b (diverged)"]
     assert not pairs(s).rows
-    none = summary({"b": runs(0.9)}, status={"b": "failed"})
-    assert words.headline(none) == "No method came to the end of all its runs: nothing is claimed."
+    assert headline(summary({"b": runs(0.9)}, status={"b": "failed"})).code == "mcil.none"
 
 
 def test_why_a_method_failed_is_told_in_a_line_whoever_wrote_it():
     of = results({"a": runs(0.5), "b": runs(0.9)}, status={"b": "failed"})
     told = {"b": "failed on order-0: \x1b[31mno\nway" + 1000 * "!", "a": "nobody asked", "c": "who is that"}
-    findings = words.findings(summarise(dataclasses.replace(of, stats={**of.stats, "failures": told})))
-    (why,) = [f for f in findings if "on order-0" in f]
-    assert why.startswith("b: failed on order-0: \\x1b[31mno\\nway!")
-    assert len(why) < 500
-    assert not any("nobody" in f or "who is" in f for f in findings)
+    (why,) = coded(summarise(dataclasses.replace(of, stats={**of.stats, "failures": told})))["mcil.why_failed"]
+    assert why.text.startswith("b: failed on order-0: \\x1b[31mno\\nway!")
+    assert len(why.text) < 500
 
 
 def test_of_an_unfinished_run_nothing_is_claimed():
     s = summary({"a": runs(0.2), "b": runs(0.9)}, complete=False)
-    assert words.headline(s).startswith("Not finished (it stopped at: learning)")
+    assert headline(s).values == {"reached": "learning"}
     assert not s.pairs
-    assert words.findings(s) == []
+    assert not {"mcil.pair", "mcil.failed", "mcil.modality"} & set(coded(s))
 
 
 def test_every_interval_says_what_it_is_conditional_on():
-    (note, *_) = words.notes(summary({"a": runs(0.5)}))
-    assert "over 6 random class orders with a training seed of its own each" in note
-    for what in ("this pool", "this split", "test images", "settings", "All images but those of test are learned"):
-        assert what in note
-    (note, *_) = words.notes(summary({"a": [[0.5, 0.6, 0.55]]}))
-    assert "3 training seeds of a single class order, and hold for it alone" in note
-    assert "training seeds" in overview(summary({"a": [[0.5, 0.6, 0.55]]})).lead
+    there = coded(summary({"a": runs(0.5)}))
+    assert there["mcil.over_orders"][0].values == {"orders": 6, "seeds": 1}
+    for what in ("this pool", "this split", "test images", "settings"):
+        assert what in there["mcil.conditional"][0].text
+    one = summary({"a": [[0.5, 0.6, 0.55]]})
+    assert coded(one)["mcil.over_seeds"][0].values == {"seeds": 3}
+    assert "training seeds" in key(one).lead
 
 
 def test_what_a_modality_is_worth_is_paired_over_the_runs():
@@ -98,32 +115,31 @@ def test_what_a_modality_is_worth_is_paired_over_the_runs():
     rows = {row[1]: row for row in worth(s).rows}
     assert rows["image only"][-1] == "worse"
     assert rows["text only"][-1] == "not told"
-    (said,) = [f for f in words.findings(s) if "loses" in f]
-    assert "judged as 'image only'" in said
-    assert "text only" not in said
+    (said,) = coded(s)["mcil.modality"]
+    assert (said.values["method"], said.values["classifier"]) == ("a", "image only")
 
 
-def test_noise_of_orders_and_of_seeds_is_one_sentence():
+def test_noise_of_orders_and_of_seeds_has_a_note_for_each_case():
     order = np.linspace(0.3, 0.9, 6)[:, None]
     by_seed = np.array([[-0.01, 0.0, 0.01]])
     turned = np.array([np.roll(0.5 + 5 * by_seed[0], k) + 0.001 * k for k in range(6)])
     s = summary({"moved": order + by_seed, "seeds": turned, "fixed": np.repeat(order, 3, axis=1)})
     verdicts = {row[0]: row[-1] for row in noise(s).rows}
     assert verdicts == {"moved": "orders matter", "seeds": "not told from seeds", "fixed": "seeds change nothing"}
-    (said,) = [f for f in words.findings(s) if "class order to class order" in f]
-    assert "beyond what training seeds explain in moved (" in said
-    assert "in seeds by no more than seeds may explain" in said
-    assert "in fixed, where seeds changed nothing" in said
+    there = coded(s)
+    assert list(there["mcil.orders_matter"][0].values["sd"]) == ["moved"]
+    assert there["mcil.orders_undecided"][0].values == {"methods": ["seeds"]}
+    assert there["mcil.unseeded"][0].values == {"methods": ["fixed"]}
 
 
 def test_all_of_it_can_be_printed_and_is_plain_json():
     s = summary({"[red]a[/red]": runs(0.5), "b\x1b[2J": runs(0.9), ("b\x1b[2J", "image only"): runs(0.7)})
     console = Console(width=120, record=True, file=io.StringIO())
-    console.print(mcil.render(s))
+    console.print(render(view(s), details=True))
     text = console.export_text()
     assert "[red]a[/red]" in text
     assert "\x1b" not in text
-    assert json.loads(json.dumps(mcil.to_json(s), allow_nan=False))["ranking"][0].startswith("b")
-    assert [t.title for t in tables(s)] == [
-        "Methods", "Costs", "After each experience", "Methods, pair by pair", "What each modality is worth",
-    ]  # fmt: skip
+    said = json.loads(json.dumps(view(s).to_json(), allow_nan=False))
+    assert said["ranking"][0].startswith("b")
+    assert said["tables"]["methods"][0]["average"] == pytest.approx(0.9, abs=0.02)
+    assert list(said["tables"]) == ["methods", "further", "experiences", "pairs", "modalities"]

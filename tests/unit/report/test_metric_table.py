@@ -15,7 +15,10 @@ from protocols.cli.main import main
 from protocols.report.explain_tables import NAMES as MEANS
 from protocols.report.explain_words import MEASURED
 from protocols.report.metric_table import LAID_OUT, answer, every, matching, page, sections
-from protocols.report.tables import summary
+from protocols.report.notes import note
+from protocols.report.table import Column, Layout, table
+from protocols.report.terminal import render
+from protocols.report.view import View
 from seqsearch.core.errors import UserError
 from tests.unit.report.table_headings import FILLED, NAMES, Heading, Source, all_headings, makers, makes_rows, mentions
 
@@ -191,5 +194,6 @@ def test_near_names_are_suggested(name: str, meant: str) -> None:
 
 def test_below_tables_stands_where_their_columns_are_explained() -> None:
     console = Console(file=io.StringIO(), width=120)
-    console.print(summary("mcil", "headline", "", (), ()))
+    shown = table(Layout("t", "t", (Column("a", "a"),)), "", [("x",)])
+    console.print(render(View(section="mcil", name="r", kind="", headline=note("mcil.equal"), key=(shown,))))
     assert console.file.getvalue().endswith("Columns: seqsearch metrics mcil (docs/metrics.md).\n")

@@ -14,7 +14,7 @@ from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
 from protocols.mcil.protocol import MCIL
 from protocols.mcil.settings import McilSettings
-from protocols.report.page import identity
+from protocols.report.contamination import pretraining
 from protocols.report.pools import recommended
 from seqsearch.pools.open import build_pool
 
@@ -72,6 +72,6 @@ def test_it_is_said_behind_a_build(tmp_path: Path) -> None:
 def test_reports_note_names_that_pre_training_may_have_shown() -> None:
     pools = [build_pool("glyphs:classes=4")]
     of_timm = {"identity": {"weights": {"resnet18.a1_in1k": "resnet18.a1_in1k-12ab"}}}
-    assert "0 of 4 classes are named like a class of ImageNet-1k." in identity(of_timm, pools)
+    assert "0 of 4 classes are named like a class of ImageNet-1k." in pretraining(of_timm, pools)
     for config in ({"identity": {"weights": {"glyph_vit": "glyph_vit-1"}}}, {}):
-        assert "Pre-training" not in identity(config, pools)
+        assert pretraining(config, pools) == ""

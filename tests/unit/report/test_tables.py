@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from protocols.report.table import Column, Layout, Table, table
-from protocols.report.tables import Grid
+from protocols.report.terminal import Grid
 
 INTERVAL = "-13.3 [-65.1, 39.3]"
 WIDE = ("Method", "of", *(f"drop (held out) {i}" for i in range(9)), *(f"over NCM, {i}" for i in range(9)))

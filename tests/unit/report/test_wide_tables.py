@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from protocols.report.page import page
+from protocols.report.notes import note
+from protocols.report.page import html
 from protocols.report.table import Column, Layout, table
+from protocols.report.view import View
 
 CHROMIUM = shutil.which("chromium")
 INTERVAL = "-13.3 [-65.1, 39.3]"
@@ -28,7 +30,8 @@ def test_a_wide_table_is_whole_at_1200_pixels_and_breaks_no_names(tmp_path: Path
     cells = ["40.1"] * 6 + [INTERVAL] * 2 + ["80.0"] * 4
     layout = Layout("methods", "Methods", tuple(Column(h, h) for h in HEADINGS))
     wide = table(layout, "", [(m, *cells) for m in ("slca", "guess.py:Guess", "ranpac@dinov2_vits14")])
-    body = page("t", wide.html()).replace("Content-Security-Policy", "x").replace("</body>", f"{MEASURE}</body>")
+    view = View(section="score", name="t", kind="t", headline=note("mcil.equal"), key=(wide,))
+    body = html(view, "t").replace("Content-Security-Policy", "x").replace("</body>", f"{MEASURE}</body>")
     (tmp_path / "page.html").write_text(body)
     command = [str(CHROMIUM), "--headless", "--no-sandbox", "--window-size=1200,900", "--dump-dom"]
     shown = subprocess.run(

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from actors.options import EngineOptions
-from protocols.report.view import report_of
+from protocols.report.page import reporter
+from protocols.report.terminal import render
+from protocols.report.view import report_of, view_of, viewed
 from protocols.running.launch import chosen, launching
 from protocols.running.protocol import of_command, protocols
 from protocols.running.runtime import Runtime
@@ -55,8 +57,7 @@ def session(command: str, given: dict[str, Any], out: Path, results: float) -> b
     with launching(chosen(of_command(command), asked, resume), asked, resume) as launch:
         launch.create(out)
         runtime = Runtime(EngineOptions(workers=0), quiet=True, deadline=Deadline(results, results_in(out)))
-        write_report = getattr(report_of(launch.protocol), "write_report", None)
-        return launch.run(runtime, write_report=write_report).finished
+        return launch.run(runtime, write_report=reporter(launch.protocol)).finished
 
 
 def cost(command: str, given: dict[str, Any]) -> float:
@@ -74,13 +75,13 @@ def main(path: str) -> None:
         out, protocol = folder / name, protocols()[name]
         hours = cost(command, given) if protocol.trains else 0.0
         ended = [session(command, given, out, n) for n in ((1, float("inf")) if protocol.trains else (float("inf"),))]
-        summary = protocol.read(out).summary
-        view = report_of(protocol)
-        found[name] = {
-            "ended": ended,
-            "hours": hours,
-            "json": view.to_json(summary) != {},
-            "page": (out / "report.html").exists(),
-        }
-        assert view.render(summary) is not None
+        found[name] = {"ended": ended, "hours": hours, "page": (out / "report.html").exists()}
+        if not viewed(protocol):
+            old, summary = report_of(protocol), protocol.read(out).summary
+            assert old.render(summary) is not None
+            found[name]["json"] = old.to_json(summary) != {}
+            continue
+        view = view_of(protocol, protocol.read(out))
+        found[name]["json"] = view.to_json() != {}
+        assert render(view, details=True) is not None
     print(json.dumps(found))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table as RichTable
@@ -11,6 +10,7 @@ from rich.text import Text
 
 from protocols.report.table import Table
 from protocols.report.text import line
+from protocols.report.view import View
 
 WHOLE = 24
 """Longest cells that are never broken: an accuracy with its interval has 20 characters; what is longer is text."""
@@ -92,12 +92,21 @@ def columns_of(section: str) -> RenderableType:
     return line(explained(section), "dim")
 
 
-def summary(protocol: str, headline: str, lead: str, tables: Iterable[Table], said: Iterable[str]) -> RenderableType:
-    """A summary for a terminal: its headline, what is to be known before the tables (may be empty), tables, and sentences."""
-    above = [line(headline, "bold"), *([line(lead)] if lead else [])]
-    return Group(*above, *stacked(tables), line(""), *(line(f"- {text}") for text in said), columns_of(protocol))
+def render(view: View, details: bool = False) -> RenderableType:
+    """A summary for a terminal, or as plain text for a file: headline, figures, key tables and the notes that matter most.
+
+    With ``details`` all other tables and notes follow.
+    """
+    first, more = view.ordered
+    parts: list[RenderableType] = [line(view.headline.text, "bold")]
+    parts += [line(f"  {t.value}  {t.label}") for t in view.tiles]
+    parts += stacked([*view.key, *(view.tables if details else ())])
+    parts += [line(""), *(line(f"- {n.text}") for n in (*first, *(more if details else ())))]
+    if not details and view.details:
+        parts.append(line(MORE, "dim"))
+    if any(view.all_tables()):
+        parts.append(columns_of(view.section))
+    return Group(*parts)
 
 
-def bullets(texts: Iterable[str]) -> str:
-    """The items of an HTML list."""
-    return "".join(f"<li>{escape(text)}</li>" for text in texts)
+MORE = "Further tables and notes: seqsearch show RUN --details"
