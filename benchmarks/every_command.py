@@ -2,9 +2,10 @@
 
     python -m benchmarks.every_command FOLDER [NAME ...]
 
-FOLDER/NAME then has the run of a command (``run``), the text that it prints (``terminal.txt``) and its answer to ``--json``
-(``answer.json``), and the same of ``--dry-run`` (``cost.txt``, ``cost.json``). All commands run in this process, one after the
-other. Some read the runs of earlier ones. With names, only these commands run, and the runs that they read must be there.
+FOLDER/NAME then has the run of a command (``run``), the text that it prints and that of ``show --details`` (``terminal.txt``),
+its answer to ``--json`` (``answer.json``), and the same of ``--dry-run`` (``cost.txt``, ``cost.json``). All commands run in this
+process, one after the other. Some read the runs of earlier ones. With names, only these commands run, and the runs that they
+read must be there.
 """
 
 from __future__ import annotations
@@ -60,8 +61,9 @@ def _run_here(name: str) -> None:
     if name in ("cldyb", "edge", "gtep", "online", "mcil", "score", "explain", "duel"):
         (here / "cost.txt").write_text(_printed([*words, *HERE, "--dry-run"]))
         (here / "cost.json").write_text(_printed([*words, *HERE, "--dry-run", "--json"]))
-    (here / "terminal.txt").write_text(_printed([*words, *out, *(HERE if name != "compare" else ())]))
+    brief = _printed([*words, *out, *(HERE if name != "compare" else ())])
     again = ["show", str(here / "run")] if name != "compare" else words
+    (here / "terminal.txt").write_text(f"{brief}\n{_printed([*again, '--details'])}")
     (here / "answer.json").write_text(_printed([*again, "--json"]))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.tools import RESULTS
+from protocols.report.table import of_words
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE, FIGURE = DOCS / "real.md", DOCS / "real.svg"
@@ -57,10 +58,9 @@ def between(row: Row, names: tuple[str, str, str], digits: int = 1, times: float
     )
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """In Markdown."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table."""
+    return of_words(heads, rows).markdown()
 
 
 def found_table() -> str:
@@ -74,7 +74,7 @@ def found_table() -> str:
         "confusion found, pp",
         "random, pp",
     )
-    return table(
+    return markdown(
         heads,
         (
             [
@@ -121,7 +121,7 @@ def ranking_table() -> str:
         "others": "the same, of the 8 methods not searched with",
     }
     rows = result("ranking")["table"]
-    return table(
+    return markdown(
         ("agreement", "ranked by", "studies or pairs", "tau"),
         ([words[r["figure"]], r["way"], str(r["n"]), between(r, ("tau", "low", "high"), 2, 1.0)] for r in rows),
     )
@@ -131,13 +131,13 @@ def methods_table() -> str:
     """What the methods of the ranking reach."""
     rows = sorted(result("ranking")["methods"], key=lambda r: -r["found"])
     heads = ("method", "Acc found", "Acc random", "Acc on emoji, random")
-    return table(heads, ([short(r["method"]), *(percent(r[k]) for k in ("found", "all", "unseen"))] for r in rows))
+    return markdown(heads, ([short(r["method"]), *(percent(r[k]) for k in ("found", "all", "unseen"))] for r in rows))
 
 
 def similarity_table() -> str:
     """Whether S predicts accuracy, and what its extremes do."""
     heads = ("similarity of", "method", "rho of S and Acc", "Acc random (sd)", "hard", "easy", "easy - hard, pp")
-    return table(
+    return markdown(
         heads,
         (
             [
@@ -165,7 +165,7 @@ def tuning_table() -> str:
         "lost by choosing elsewhere, pp",
         "gained over the defaults, pp",
     )
-    return table(
+    return markdown(
         heads,
         (
             [
@@ -182,7 +182,7 @@ def tuning_table() -> str:
 def ablations_table(name: str = "ablations") -> str:
     """What each part of the search adds."""
     heads = ("setting", "trainings of a search", "Acc", "below random, pp", "against the full search, pp")
-    return table(
+    return markdown(
         heads,
         (
             [
@@ -208,7 +208,7 @@ def costs_table() -> str:
     for part, costs in found.items():
         peaks = [c["peak_gb"] for c in costs if "peak_gb" in c]
         rows.append([part, f"{sum(c['seconds'] for c in costs) / 60:.0f}", f"{max(peaks):.1f}" if peaks else ""])
-    return table(("part", "minutes", "peak memory, GB"), rows)
+    return markdown(("part", "minutes", "peak memory, GB"), rows)
 
 
 TABLES: dict[str, Callable[[], str]] = {

@@ -6,11 +6,14 @@ import json
 from collections.abc import Sequence
 
 import click
+from rich.console import Group
+from rich.text import Text
 
 from protocols.cli.completion import learning, named
 from protocols.cli.grouped import TRACEBACK
-from protocols.report.methods import describe, method_table, method_text, methods_json
-from protocols.report.text import duration
+from protocols.report.methods import describe, method_table, methods_json, parameters
+from protocols.report.terminal import stacked
+from protocols.report.text import duration, show
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.kinds import spelled
@@ -50,8 +53,12 @@ def methods(name: str | None, as_json: bool) -> None:
     name = spelled("method", name.strip()) if name else None
     if as_json:
         click.echo(json.dumps(describe(name) if name else methods_json()))
+    elif name is None:
+        click.echo(method_table())
     else:
-        click.echo(method_text(name) if name else method_table())
+        found = describe(name)
+        click.echo(found["documentation"])
+        show(Group(*stacked([parameters(found)])) if found["parameters"] else Text("\nParameters: none"))
 
 
 @click.command()

@@ -21,10 +21,11 @@ from protocols.cli.recipe import found_sources, recipe_lines, recipe_of, recipe_
 from protocols.cli.types import Choice, Whole
 from protocols.report.contact_sheet import check_sheet, write_sheet
 from protocols.report.contamination import compared_lines
+from protocols.report.text import show as print_shown
 from seqsearch.backbones.open import build_backbone
 from seqsearch.building.aliases import by_looks
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import copyable, shown
+from seqsearch.core.text import copyable
 from seqsearch.pools import parquet
 from seqsearch.pools.open import build_pool, pool_item, pool_texts
 from seqsearch.pools.union import Union
@@ -264,7 +265,7 @@ def show(
     seqsearch pool show glyphs
     seqsearch pool show photos/ --against imagenet-train/ --look-alikes resnet18
     """
-    from protocols.report.pools import described, show_lines
+    from protocols.report.pools import described, render
 
     if look_alikes and not against:
         raise UserError("--look-alikes compares with the pool of --against: name one")
@@ -283,7 +284,7 @@ def show(
         click.echo(json.dumps(record | said))
         return
     lines = [] if found is None else compared_lines(found, pools.name, str(against))
-    click.echo("\n".join([*show_lines(record, all_groups), *map(shown, lines)]))
+    print_shown(render(record, all_groups, lines))
 
 
 def _compared(pools: Union, against: str, look_alikes: str | None, weights: str | None, device: str) -> Compared:

@@ -7,7 +7,8 @@ import json
 import click
 
 from protocols.cli.grouped import Commands
-from protocols.report.frozen import record, record_with_tasks, table, text
+from protocols.report.frozen import listing, record, record_with_tasks, text
+from protocols.report.text import show as print_shown
 from seqsearch.core.text import shown_lines
 from seqsearch.results.frozen import find_frozen, frozen_orders
 
@@ -30,7 +31,10 @@ def list_(as_json: bool) -> None:
     seqsearch sequences list
     """
     found = frozen_orders()
-    click.echo(json.dumps([record(f) for f in found]) if as_json else shown_lines(table(found)))
+    if as_json:
+        click.echo(json.dumps([record(f) for f in found]))
+    else:
+        print_shown(listing(found))
 
 
 @sequences.command()

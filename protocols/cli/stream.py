@@ -12,7 +12,8 @@ from protocols.cli.completion import named
 from protocols.cli.ending import last_words
 from protocols.cli.grouped import Commands
 from protocols.cli.pool import check_out
-from protocols.report.streams import build_lines, show_lines
+from protocols.report.streams import build_lines, render
+from protocols.report.text import show as print_shown
 from seqsearch.building import stream_lists as lists
 from seqsearch.building import stream_sources as kinds
 from seqsearch.building.stream_parquet import of_parquet
@@ -122,4 +123,7 @@ def show(name: str, as_json: bool) -> None:
     from seqsearch.streams.described import described
 
     record = described(build_stream(name))
-    click.echo(json.dumps(record) if as_json else "\n".join(show_lines(record)))
+    if as_json:
+        click.echo(json.dumps(record))
+    else:
+        print_shown(render(record))

@@ -2,23 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from protocols.report.terminal import explained
+from rich.console import Group, RenderableType
+
+from protocols.report.table import COUNT, EDGE, NEITHER, OURS, Column, Layout, Scale, Value, table
+from protocols.report.terminal import Grid, columns_of
+from protocols.report.text import line
 from seqsearch.results.frozen import PREFIX, Frozen, FrozenClass
 
-HEADINGS = (
-    "name",
-    "data set",
-    "tasks",
-    "kind",
-    "sequences",
-    "S",
-    "sd from random",
-    "easy (hard: 0, easy: 1)",
-    "digest",
+OWN = f"{OURS}, docs/frozen.md"
+
+
+def _span(form: str) -> Callable[[tuple[float, float]], str]:
+    """From the lowest to the highest of some values."""
+
+    def text(ends: tuple[float, float]) -> str:
+        low, high = (format(end, form) for end in ends)
+        return low if low == high else f"{low} to {high}"
+
+    return text
+
+
+ENDS = ("_lowest", "_highest")
+ORDERS = Layout(
+    "frozen",
+    "",
+    (
+        Column("name", "name"),
+        Column("data_set", "data set"),
+        Column("tasks", "tasks", "tasks of a sequence", COUNT, NEITHER, OWN),
+        Column("kind", "kind"),
+        Column("sequences", "sequences", "sequences of this name", COUNT, NEITHER, OWN),
+        Column(
+            "S",
+            "S",
+            "similarity of class names in neighbouring tasks",
+            Scale("that of the similarity", "any", _span(".4f")),
+            "higher: easier, by the paper",
+            f"{EDGE}, Eq. 5 but for that factor",
+            "mean over neighbouring tasks of the mean of Sim(c, c'); Eq. 5 is (N/K) S for N classes in K equal tasks",
+            parts=ENDS,
+        ),
+        Column(
+            "sd_from_random",
+            "sd from random",
+            "how far S is from that of random sequences",
+            Scale("sd", "any", _span("+.1f")),
+            NEITHER,
+            OWN,
+            "(S - mean) / sd of random S",
+            parts=ENDS,
+        ),
+        Column(
+            "easy",
+            "easy (hard: 0, easy: 1)",
+            "where S lies between the hard and the easy sequence",
+            Scale("1", "any", _span(".2f")),
+            "higher: easier, by the paper",
+            OWN,
+            "(S - S hard) / (S easy - S hard)",
+            parts=ENDS,
+        ),
+        Column("digest", "digest"),
+    ),
 )
+LAYOUTS = (ORDERS,)
 DIGITS = 12
 """Of a digest that a table shows; the JSON has all."""
 HOW = (
@@ -47,24 +97,27 @@ def record_with_tasks(f: Frozen) -> dict[str, Any]:
     return {**record(f), "class_list": classes, "sequences": {s.name: [list(t) for t in s.tasks] for s in f.sequences}}
 
 
-def table(orders: Iterable[Frozen]) -> str:
-    """A line for each order."""
-    rows = [HEADINGS, *(_row(record(f)) for f in orders)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, "", HOW, explained("frozen")])
+def listing(orders: Iterable[Frozen]) -> RenderableType:
+    """A row for each order."""
+    listed = table(ORDERS, "", [_row(record(f)) for f in orders])
+    return Group(Grid(listed), line(""), *map(line, HOW.splitlines()), columns_of("frozen"))
 
 
-def _row(r: dict[str, Any]) -> tuple[str, ...]:
+def _row(r: dict[str, Any]) -> tuple[Value, ...]:
+    ends = (_ends(r[name]) for name in ("scores", "sd_from_random", "easy"))
     return (
-        f"{r['name']}@{r['version']}", r["data_set"], str(r["tasks"]), r["kind"], str(len(r["scores"])),
-        _range(r["scores"], ".4f"), _range(r["sd_from_random"], "+.1f"), _range(r["easy"], ".2f"), r["digest"][:DIGITS],
-    )  # fmt: skip
+        f"{r['name']}@{r['version']}",
+        r["data_set"],
+        r["tasks"],
+        r["kind"],
+        len(r["scores"]),
+        *ends,
+        r["digest"][:DIGITS],
+    )
 
 
-def _range(values: list[float], form: str) -> str:
-    low, high = format(min(values), form), format(max(values), form)
-    return low if low == high else f"{low} to {high}"
+def _ends(values: list[float]) -> tuple[float, float]:
+    return min(values), max(values)
 
 
 def text(f: Frozen) -> str:

@@ -11,7 +11,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from protocols.report.methods import describe, differing, embedded_of, range_of, space_text, variant_of
+from protocols.report.methods import describe, differing, embedded_of, own_defaults, range_of, space_text, variant_of
+from protocols.report.table import of_words
 from seqsearch.core.registry import names
 from seqsearch.methods.base import DESIGN
 from seqsearch.methods.config import TINY
@@ -63,22 +64,20 @@ def page(name: str) -> str:
 def comparison() -> str:
     """All methods and the columns of CLDyB Table 3, as a Markdown table."""
     assert tuple(COLUMNS) == DESIGN
-    head = ["method", *COLUMNS.values(), "order of tasks matters"]
-    rows = [head, ["---"] * len(head)]
+    rows = []
     for name in names("method"):
         m = describe(name)
         caps = m["caps"]
-        fixed = caps["order_invariant_after"]
-        order = (
-            "yes"
-            if fixed is None
-            else "no"
-            if fixed == 0
-            else f"only of the first {fixed if fixed > 1 else ''}".strip()
-        )
         marks = ["x" if column in caps["design"] else "" for column in COLUMNS]
-        rows.append([f"[{name}](methods/{name}.md){variant_of(m)}", *marks, order])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        rows.append((f"[{name}](methods/{name}.md){variant_of(m)}", *marks, _order(caps["order_invariant_after"])))
+    return of_words(("method", *COLUMNS.values(), "order of tasks matters"), rows).markdown()
+
+
+def _order(fixed: int | None) -> str:
+    """Whether the order of tasks matters; ``fixed``: the tasks after which it does not."""
+    if fixed is None:
+        return "yes"
+    return "no" if fixed == 0 else "only of the first" if fixed == 1 else f"only of the first {fixed}"
 
 
 def learner_sections() -> str:
@@ -148,14 +147,13 @@ def _parameters(parameters: list[dict[str, Any]], embedded: str) -> list[str]:
     """A table, with a column for those defaults on other networks that differ from the first; ``embedded`` are some of them."""
     titles = {"embedded": f"on {embedded}", "scratch": "from scratch", "tiny": f"on {TINY}"}
     others = differing(parameters)
-    heads = ["parameter", "default", *(titles[kind] for kind in others), "values", "tuned over", ""]
-    lines = [f"| {' | '.join(heads)} |".replace("|  |", "| |"), "|---" * len(heads) + "|"]
+    rows = []
     for p in parameters:
-        own = [f"`{p[kind]}`" if p[kind] != p["default"] else "" for kind in others]
+        own = [f"`{text}`" if text else "" for text in own_defaults(p, others)]
         tuned = space_text(p["search"]) if p["search"] else ""
-        cells = [f"`{p['name']}`", f"`{p['default']}`", *own, range_of(p), tuned, p["help"]]
-        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
-    return lines
+        rows.append([f"`{p['name']}`", f"`{p['default']}`", *own, range_of(p), tuned, p["help"]])
+    headings = ("parameter", "default", *(titles[kind] for kind in others), "values", "tuned over", "")
+    return of_words(headings, rows).markdown().splitlines()
 
 
 if __name__ == "__main__":

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from protocols.report.table import NEITHER, OURS, WORDS, Column, Layout, Table, table
 from seqsearch.core.bounds import plain, range_text
 from seqsearch.core.registry import ItemKind, declared, names
 from seqsearch.methods.config import EMBEDDED, SCRATCH, TINY, LogUniform, default_of, space_of
@@ -19,6 +20,28 @@ KINDS = {
     "tiny": (TINY, "that network, of any size of images"),
 }
 """Networks with defaults of their own: how a column is headed, and what they are."""
+
+
+OWN = f"{OURS}, docs/methods.md; a method's page names its paper"
+DEFAULT_ON = Column(
+    "default_...",
+    "...",
+    "default on other networks, which the line below the table names, where it is another",
+    WORDS,
+    NEITHER,
+    OWN,
+)
+PARAMETERS = Layout(
+    "parameters",
+    "Parameters",
+    (
+        Column("parameter", "parameter"),
+        Column("default", "default", "published default of a parameter", WORDS, NEITHER, OWN),
+        DEFAULT_ON,
+        Column("meaning", ""),
+    ),
+)
+LAYOUTS = (PARAMETERS,)
 
 
 def methods_json() -> list[dict[str, Any]]:
@@ -66,14 +89,23 @@ def variant_of(m: dict[str, Any]) -> str:
     return f" ({m['variant']})" if m["variant"] else ""
 
 
-def method_text(name: str) -> str:
-    """One method as plain text, with its documentation.
+def parameters(m: dict[str, Any]) -> Table:
+    """Of a method that is described, with a column for each kind of networks on which a default is another."""
+    kinds = differing(m["parameters"])
+    columns = [DEFAULT_ON.named(_title(kind), kind) for kind in kinds]
+    words = {kind: embedded_of(m["caps"]) if kind == "embedded" else said for kind, (_, said) in KINDS.items()}
+    on = "; ".join(f"{_title(kind)}: on {words[kind]}" for kind in kinds)
+    return table(
+        PARAMETERS,
+        f"{on}. An empty cell is the default." if on else "",
+        [(p["name"], str(p["default"]), *own_defaults(p, kinds), _meaning(p)) for p in m["parameters"]],
+        (*PARAMETERS.columns[:2], *columns, PARAMETERS.columns[-1]),
+    )
 
-    Raises:
-        UserError: there is no such method.
-    """
-    m = describe(name)
-    return f"{m['documentation']}\n\n" + "\n".join(_parameters(m["parameters"], embedded_of(m["caps"])))
+
+def own_defaults(parameter: dict[str, Any], kinds: Sequence[str]) -> list[str]:
+    """The defaults on these kinds of networks; empty where it is the published one."""
+    return [str(parameter[kind]) if parameter[kind] != parameter["default"] else "" for kind in kinds]
 
 
 def embedded_of(caps: Mapping[str, Any], kind: ItemKind = "method") -> str:
@@ -87,26 +119,6 @@ def embedded_of(caps: Mapping[str, Any], kind: ItemKind = "method") -> str:
 def differing(parameters: list[dict[str, Any]]) -> list[str]:
     """The kinds of networks, of `KINDS`, on which a default is another than the published one."""
     return [kind for kind in KINDS if any(p[kind] != p["default"] for p in parameters)]
-
-
-def _parameters(parameters: list[dict[str, Any]], embedded: str) -> list[str]:
-    """A line each, with a column for each kind of networks on which a default is another; ``embedded`` are those of the first."""
-    if not parameters:
-        return ["Parameters: none"]
-    kinds = differing(parameters)
-    headings = ("parameter", "default", *map(_title, kinds), "")
-    rows = [list(headings)]
-    for p in parameters:
-        own = [str(p[kind]) if p[kind] != p["default"] else "" for kind in kinds]
-        rows.append([p["name"], str(p["default"]), *own, _meaning(p)])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
-    lines = ["  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[-1]]) for row in rows]
-    words = {kind: embedded if kind == "embedded" else said for kind, (_, said) in KINDS.items()}
-    legend = "; ".join(f"{_title(kind)}: on {words[kind]}" for kind in kinds)
-    return [
-        f"Parameters{f' ({legend}; nothing: the default)' if kinds else ''}:",
-        *(f"    {line.rstrip()}" for line in lines),
-    ]
 
 
 def _title(kind: str) -> str:

@@ -1,21 +1,18 @@
 """What every column of the tables is: for ``seqsearch metrics`` and docs/metrics.md, which a test holds to this.
 
-The columns are those of the tables themselves (``LAYOUTS``). Tables that are written as text by hand have theirs in
-`protocols.report.columns`, one file for those of a command; a test finds such tables, and fails where a column is missing.
+The columns are those of the tables themselves (``LAYOUTS`` of the modules that make them).
 """
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from protocols.report import columns
-from protocols.report.table import NAME, Column, Layout
+from protocols.report.table import NAME, Column, Layout, of_words
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import did_you_mean
 from seqsearch.core.typed import brief
@@ -30,11 +27,16 @@ LAID_OUT = {
     "duel": "protocols.report.duel_tables",
     "edge": "protocols.report.edge_tables",
     "explain": "protocols.report.explain_tables",
+    "frozen": "protocols.report.frozen",
     "gtep": "protocols.report.gtep_words",
     "mcil": "protocols.report.mcil_tables",
+    "methods": "protocols.report.methods",
     "online": "protocols.report.online_tables",
+    "pools": "protocols.report.pools",
     "power": "protocols.report.power",
+    "published": "protocols.report.published",
     "score": "protocols.report.score_tables",
+    "streams": "protocols.report.streams",
 }
 """Modules whose ``LAYOUTS`` have the columns of a section; ``MEANT``, where it has one, says what rows are of (`Section`)."""
 UNLIKE = (
@@ -85,8 +87,7 @@ class Section:
 @cache
 def sections() -> Mapping[str, Section]:
     """By name: the command's, but for ``frozen`` (sequences list) and ``published`` (reproduce)."""
-    modules = {m.name: f"{columns.__name__}.{m.name}" for m in pkgutil.iter_modules(columns.__path__)} | LAID_OUT
-    return {name: _section(importlib.import_module(module)) for name, module in sorted(modules.items())}
+    return {name: _section(importlib.import_module(module)) for name, module in LAID_OUT.items()}
 
 
 def _section(module: Any) -> Section:
@@ -201,13 +202,12 @@ def page() -> str:
     ]  # fmt: skip
     for name, section in sections().items():
         rows = ", ".join(f"`{r}`" for r in section.rows)
-        lines += [
-            "", f"## {name}", "", f"These name a row, or say how it ended: {rows}.", "",
-            "| column | what it is | formula | unit | range | direction | source | interval over |",
-            "|---|---|---|---|---|---|---|---|",
-        ]  # fmt: skip
-        lines += [f"| {' | '.join(_cells(e))} |" for e in section.entries]
+        shown = of_words(HEADINGS, map(_cells, section.entries)).markdown()
+        lines += ["", f"## {name}", "", f"These name a row, or say how it ended: {rows}.", "", shown]
     return "\n".join(lines) + "\n"
+
+
+HEADINGS = ("column", "what it is", "formula", "unit", "range", "direction", "source", "interval over")
 
 
 def _cells(e: Entry) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from protocols.report import texts
 from protocols.report.plain import plain
+from protocols.report.table import of_words
 from protocols.report.text import duration, enumerated, p_text, percent, points
 from protocols.report.texts.text import Text
 from seqsearch.core.text import counted
@@ -132,11 +133,8 @@ def page() -> str:
     lines = ["# Notes", "", INTRODUCTION, ""]
     for level in LEVELS:
         lines += [f"## {level.capitalize()}", "", MEANING[level], ""]
-        lines += ["| code | text |", "|---|---|"]
-        for code, text in sorted(all_texts().items()):
-            if text.level == level:
-                said = text.text.replace("|", "\\|")
-                lines.append(f"| `{code}` | {said} |")
+        rows = [(f"`{code}`", text.text) for code, text in sorted(all_texts().items()) if text.level == level]
+        lines.append(of_words(("code", "text"), rows).markdown())
         lines.append("")
     return "\n".join(lines)
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.console import Group, RenderableType
 
 from protocols.report.captions import caption_lines, captions_of, shown_captions
 from protocols.report.contamination import contamination, contamination_lines
+from protocols.report.table import COUNT, NEITHER, OURS, Column, Layout, table
+from protocols.report.terminal import Grid
+from protocols.report.text import line
 from seqsearch.building.aliases import SAME_NAME, Alias
 from seqsearch.building.pool import Report
 from seqsearch.core.errors import UserError
@@ -18,6 +23,25 @@ from seqsearch.core.text import copyable, counted, shown
 from seqsearch.pools.base import PARTS, Pool
 from seqsearch.pools.union import Union, UnionSplit
 
+GROUPS = Layout(
+    "groups",
+    "",
+    (
+        Column("group", "group"),
+        Column("classes", "classes", "of a group", COUNT, NEITHER, f"{OURS}, docs/pools.md"),
+        Column("images", "images", "of a group", COUNT, NEITHER, f"{OURS}, docs/pools.md"),
+        Column(
+            "per_class",
+            "per class",
+            "images of its smallest and of its largest class",
+            COUNT._replace(text=lambda ends: str(ends[0]) if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"),
+            NEITHER,
+            f"{OURS}, docs/pools.md",
+            parts=("_smallest", "_largest"),
+        ),
+    ),
+)
+LAYOUTS = (GROUPS,)
 SHOWN = 10
 """Items of a list that are printed; all are in the file beside the pool."""
 GROUPS_SHOWN = 50
@@ -47,7 +71,7 @@ def build_lines(report: Report, record: dict[str, Any], out: Path, details: Path
         said.append(f"{report.ignored_count} file(s) are no images by their names, e.g. {report.ignored[0]}")
     if details:
         said.append(f"all of it is in {details}")
-    return [shown(line) for line in [*said, recommended(copyable(out), len(report.classes), bool(report.captions))]]
+    return [shown(text) for text in [*said, recommended(copyable(out), len(report.classes), bool(report.captions))]]
 
 
 def recommended(pool: str, classes: int, captioned: bool) -> str:
@@ -133,8 +157,8 @@ def _sets(pool: Pool) -> int | None:
     return int(np.unique(np.stack([labels, bound]), axis=1).shape[1])
 
 
-def show_lines(record: dict[str, Any], all_groups: bool) -> list[str]:
-    """The same as text."""
+def render(record: dict[str, Any], all_groups: bool, more: Sequence[str] = ()) -> RenderableType:
+    """The same for a terminal; ``more`` is said at its end."""
     lines = []
     for p in record["pools"]:
         lines.append(f"{p['name']}: digest {p['digest']} (by {p['identified_by']}), split {p['split']}")
@@ -149,20 +173,16 @@ def show_lines(record: dict[str, Any], all_groups: bool) -> list[str]:
     lines.append(f"{record['classes']} classes in {len(record['groups'])} group(s), {record['images']} images: {parts}")
     if record["too_small"]:
         names = ", ".join(f"{c['class']} ({c['images']})" for c in record["too_small"][:SHOWN])
-        more = len(record["too_small"]) - SHOWN
-        lines.append(f"too small to be split (min_images=4 leaves them out): {names}{f' and {more} more' * (more > 0)}")
+        left = len(record["too_small"]) - SHOWN
+        lines.append(f"too small to be split (min_images=4 leaves them out): {names}{f' and {left} more' * (left > 0)}")
         if any(p["split"] == "given" for p in record["pools"]):
             lines.append("  or the given split leaves them without images of a part (split=random draws one)")
     few = record["groups"] if all_groups else record["groups"][:GROUPS_SHOWN]
-    width = max(5, *(len(shown(g["group"])) for g in few))
-    headings = ("group", "classes", "images", "per class")
-    lines.append("{:<{width}}  {:>7}  {:>8}  {}".format(*headings, width=width))
-    for g in few:
-        span = str(g["smallest"]) if g["smallest"] == g["largest"] else f"{g['smallest']} to {g['largest']}"
-        lines.append(f"{shown(g['group']):<{width}}  {g['classes']:>7}  {g['images']:>8}  {span}")
+    below = []
     if len(few) < len(record["groups"]):
-        lines.append(f"and {len(record['groups']) - len(few)} more (--groups)")
-    lines += contamination_lines(record["contamination"], record["classes"])
+        below.append(f"and {len(record['groups']) - len(few)} more (--groups)")
+    below += contamination_lines(record["contamination"], record["classes"])
     if "sheet" in record:
-        lines += [f"contact sheet: {record['sheet']}", *record["unusable"]]
-    return [shown(line) for line in lines]
+        below += [f"contact sheet: {record['sheet']}", *record["unusable"]]
+    rows = [(g["group"], g["classes"], g["images"], (g["smallest"], g["largest"])) for g in few]
+    return Group(*map(line, lines), Grid(table(GROUPS, "", rows)), *map(line, (*below, *more)))

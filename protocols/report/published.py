@@ -12,9 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 
 from protocols.evaluate.published.figures import Figure, number
 from protocols.evaluate.published.ledger import read_ledger
@@ -24,7 +22,8 @@ from protocols.evaluate.published.records import Data, Entry, Ledger, Status
 from protocols.evaluate.published.results import RUN, Result, joined, read_results
 from protocols.evaluate.published.running import Places, commands, kept
 from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
-from protocols.report.terminal import columns_of
+from protocols.report.table import NEITHER, OURS, WORDS, Column, Layout, table
+from protocols.report.terminal import Grid, columns_of
 from protocols.report.text import count, enumerated, line
 
 PAGE = Path(__file__).parents[2] / "docs/published.md"
@@ -32,7 +31,57 @@ BEGIN, END = (
     "<!-- the table below is written by python -m protocols.report.published -->",
     "<!-- end of the table -->",
 )
-HEADINGS = ("name", "paper", "where", "published", "ours", "largest difference", "status", "run", "hours, estimated")
+OWN = f"{OURS}, docs/published.md"
+
+
+def _words(key: str, about: str, source: str = OWN, formula: str = "", heading: str = "", over: str = "") -> Column:
+    """A column of words, or of figures as a paper prints them."""
+    return Column(key, heading or key.replace("_", " "), about, WORDS, NEITHER, source, formula, over)
+
+
+ENTRIES = Layout(
+    "entries",
+    "Published results",
+    (
+        *(Column(name, name) for name in ("name", "paper", "where")),
+        _words("published", "figures of the entry that are compared"),
+        _words("ours", "figures by verdict", formula="reproduced, compatible, differs: docs/published.md"),
+        _words(
+            "largest_difference", "ours minus the printed figure, the largest of an entry", formula="ours - published"
+        ),
+        *(Column(name, name) for name in ("status", "run")),
+        _words(
+            "hours",
+            "hours on a GPU, of all commands of the entry",
+            formula="(1 + extra) images learned / rate / 3600",
+            heading="hours, estimated",
+        ),
+    ),
+)
+ROW = (Column("row", "row"), Column("column", "column"))
+ONE = Layout(
+    "figures",
+    "Figures of an entry",
+    (
+        *ROW,
+        _words("published", "the figure as printed", "the paper that the entry names"),
+        _words("ours", "the figure that the command gave here"),
+        _words("interval", "of ours", heading="95 % interval", over="what the command's own table says"),
+        _words("difference", "ours minus the printed figure", formula="ours - published"),
+        Column("verdict", ""),
+    ),
+)
+MINIATURE = Layout(
+    "miniature",
+    "Figures of a miniature",
+    (
+        *ROW,
+        _words(
+            "on_stand_in_data", "what the command of a miniature gave: it means nothing", heading="on stand-in data"
+        ),
+    ),
+)
+LAYOUTS = (ENTRIES, ONE, MINIATURE)
 ORDER: tuple[Status, ...] = (*RUN, "not run", "not possible yet")
 """Of the entries in the table: those that were run first."""
 Pair = tuple[Entry, Result | None]
@@ -44,7 +93,7 @@ def run_first(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def row(ledger: Ledger, entry: Entry, result: Result | None) -> list[str]:
-    """An entry in a line of the table, see `HEADINGS`."""
+    """An entry in a row of `ENTRIES`."""
     read = _counted(entry)
     largest = result.largest if result else None
     return [
@@ -75,11 +124,7 @@ def summary(pairs: Sequence[Pair]) -> str:
 
 def listing(ledger: Ledger, pairs: Sequence[Pair]) -> RenderableType:
     """The ledger for a terminal."""
-    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
-    for i, heading in enumerate(HEADINGS):
-        grid.add_column(heading, no_wrap=i == 0, overflow="fold")
-    for entry, result in run_first(pairs):
-        grid.add_row(*map(line, row(ledger, entry, result)))
+    grid = Grid(table(ENTRIES, "", [row(ledger, entry, result) for entry, result in run_first(pairs)]))
     more = "seqsearch reproduce NAME runs one; --dry-run says what it needs and costs"
     return Group(grid, line(""), line(summary(pairs)), line(more), columns_of("published"))
 
@@ -110,14 +155,15 @@ def needs(
 
 def outcome(entry: Entry, figures: Sequence[Figure]) -> RenderableType:
     """Printed figures and ours."""
-    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
-    headings = ("row", "column", "published", "ours", "95 % interval", "difference", "")
-    for heading in headings:
-        grid.add_column(heading, overflow="fold")
+    rows = []
     for f in figures:
-        between = "" if f.low is None or f.high is None else f"{_number(f, f.low)} to {_number(f, f.high)}"
-        grid.add_row(*map(line, (f.row, f.column, f.printed, _number(f, f.ours), between, _difference(f), f.verdict)))
-    parts: list[RenderableType] = [grid, line(""), line(f"{verdicts(figures)}. {_meaning(figures)}")]
+        between = "" if f.low is None or f.high is None else f"[{_number(f, f.low)}, {_number(f, f.high)}]"
+        rows.append((f.row, f.column, f.printed, _number(f, f.ours), between, _difference(f), f.verdict))
+    parts: list[RenderableType] = [
+        Grid(table(ONE, "", rows)),
+        line(""),
+        line(f"{verdicts(figures)}. {_meaning(figures)}"),
+    ]
     if entry.conditional:
         parts.append(line(f"ours are conditional on: {entry.conditional}"))
     return Group(*parts, columns_of("published"))
@@ -138,12 +184,7 @@ def in_miniature(ledger: Ledger, entry: Entry, small: Entry, places: Places) -> 
 
 def miniature_outcome(small: Entry, figures: Sequence[Figure]) -> RenderableType:
     """The figures of a miniature, without the published ones."""
-    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
-    headings = ("row", "column", "on stand-in data")
-    for heading in headings:
-        grid.add_column(heading, overflow="fold")
-    for f in figures:
-        grid.add_row(*map(line, (f.row, f.column, _number(f, f.ours))))
+    grid = Grid(table(MINIATURE, "", [(f.row, f.column, _number(f, f.ours)) for f in figures]))
     there = sum(f.ours is not None for f in figures)
     said = f"{small.name} runs to its end here: {there} of {count(len(figures), 'figure')} came out"
     return Group(line(STANDS, "bold"), line(""), grid, line(""), line(said))
@@ -205,10 +246,9 @@ def page() -> str:
     """docs/published.md with the table as it should be."""
     ledger = read_ledger(CHECKOUT / LEDGER)
     pairs = joined(ledger, read_results(CHECKOUT / RESULTS))
-    rows = [HEADINGS, ["---"] * len(HEADINGS), *(row(ledger, e, r) for e, r in run_first(pairs))]
-    table = "\n".join(f"| {' | '.join(c.replace('|', chr(92) + '|') for c in cells)} |" for cells in rows)
+    listed = table(ENTRIES, "", [row(ledger, e, r) for e, r in run_first(pairs)])
     before, _, rest = PAGE.read_text().partition(BEGIN)
-    return f"{before}{BEGIN}\n\n{summary(pairs)}\n\n{table}\n\n{END}{rest.partition(END)[2]}"
+    return f"{before}{BEGIN}\n\n{summary(pairs)}\n\n{listed.markdown()}\n\n{END}{rest.partition(END)[2]}"
 
 
 def _counted(entry: Entry) -> int:

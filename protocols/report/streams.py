@@ -5,8 +5,70 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from protocols.report.terminal import explained
-from seqsearch.core.text import shown
+from rich.console import Group, RenderableType
+
+from protocols.report.table import COUNT, NEITHER, OURS, Column, Layout, Scale, Table, table
+from protocols.report.terminal import columns_of, stacked
+from protocols.report.text import line
+from seqsearch.core.text import shortened, shown
+
+OWN = f"{OURS}, docs/streams.md"
+CORRELATED = "higher: labels are more correlated"
+LONGEST = 16
+"""Characters of a class's name."""
+
+
+def _share(bounds: str, digits: int) -> Scale:
+    return Scale("1", bounds, lambda share: f"{share:.{digits}f}")
+
+
+AGREEMENT = Layout(
+    "agreement",
+    "Labels that agree",
+    (
+        Column("lag", "lag"),
+        Column(
+            "autocorrelation",
+            "autocorrelation",
+            "how often labels that are lag samples apart agree, beyond chance",
+            _share("-1 to 1", 4),
+            CORRELATED,
+            OWN,
+            "a - e: share of pairs that agree, less what independent labels would",
+        ),
+        Column(
+            "of_its_most",
+            "of its most",
+            "the same as a share of what it can be at most",
+            _share("at most 1", 4),
+            CORRELATED,
+            OWN,
+            "(a - e) / (1 - e), e the sum of squared shares of the classes",
+        ),
+    ),
+)
+SHARE = Column("share_...", "...", "share of a class in the span", _share("0 to 1", 4), NEITHER, OWN)
+PRIOR = Layout(
+    "prior",
+    "Classes over the stream",
+    (
+        Column("from_sample", "from sample"),
+        Column("time", "time"),
+        Column("classes", "classes", "classes in a tenth of the stream", COUNT, NEITHER, OWN),
+        Column("new", "new", "classes in a tenth of the stream that were not seen before", COUNT, NEITHER, OWN),
+        Column(
+            "moved",
+            "moved",
+            "total variation between the classes of a span and the one before",
+            _share("0 to 1", 3),
+            "higher: the classes drift",
+            OWN,
+            "1/2 sum over classes c of abs(share_c - share_c before)",
+        ),
+        SHARE,
+    ),
+)
+LAYOUTS = (AGREEMENT, PRIOR)
 
 
 def build_lines(record: dict[str, Any], out: Path) -> list[str]:
@@ -14,11 +76,11 @@ def build_lines(record: dict[str, Any], out: Path) -> list[str]:
     lines = [f"{out}: {record['samples']} samples of {record['classes']} classes, digest {record['digest']}"]
     if record["missing"]:
         lines.append(f"{record['missing']} sample(s) left out: their images are missing")
-    return [shown(line) for line in lines]
+    return [shown(said) for said in lines]
 
 
-def show_lines(record: dict[str, Any]) -> list[str]:
-    """A stream as text."""
+def render(record: dict[str, Any]) -> RenderableType:
+    """A stream for a terminal."""
     r = record
     unseen = r["classes"] - r["classes_seen"]
     lines = [
@@ -35,14 +97,11 @@ def show_lines(record: dict[str, Any]) -> list[str]:
         lines.append("by construction: " + ", ".join(f"{n} {v:g}" for n, v in r["known"].items()))
     lines += [_lengths("runs of one class", r["runs"])]
     lines += [_lengths(f"bursts (a class again within {r['bursts']['gap']} samples)", r["bursts"])]
-    lines += ["", *_agreement(r["agreement"]), "", *_prior(r["prior"]), "", explained("streams")]
-    return [shown(line) for line in lines]
+    return Group(*map(line, lines), *stacked([_agreement(r["agreement"]), _prior(r["prior"])]), columns_of("streams"))
 
 
-def _agreement(by_lag: list[dict[str, float]]) -> list[str]:
-    headings = ("lag", "autocorrelation", "of its most")
-    lines = ["{:>8}  {:>15}  {:>11}".format(*headings)]
-    return [*lines, *(f"{a['lag']:>8}  {a['autocorrelation']:>15.4f}  {a['kappa']:>11.4f}" for a in by_lag)]
+def _agreement(by_lag: list[dict[str, float]]) -> Table:
+    return table(AGREEMENT, "", [(str(a["lag"]), a["autocorrelation"], a["kappa"]) for a in by_lag])
 
 
 def _lengths(what: str, r: dict[str, float]) -> str:
@@ -52,14 +111,10 @@ def _lengths(what: str, r: dict[str, float]) -> str:
     )
 
 
-def _prior(spans: list[dict[str, Any]]) -> list[str]:
-    names = [name[:16] for name in spans[0]["shares"]]
-    width = [max(6, len(shown(n))) for n in names]
-    headings = ("from sample", "time", "classes", "new", "moved", *map(shown, names))
-    widths = (11, 12, 7, 4, 5, *width)
-    lines = ["  ".join(f"{heading:>{w}}" for heading, w in zip(headings, widths, strict=True))]
-    for s in spans:
-        moved = "    -" if s["distance"] is None else f"{s['distance']:.3f}"
-        shares = "".join(f"  {v:>{w}.4f}" for v, w in zip(s["shares"].values(), width, strict=True))
-        lines.append(f"{s['first']:>11}  {s['time']:>12}  {s['classes']:>7}  {s['new']:>4}  {moved}{shares}")
-    return [*lines, "moved: total variation between the classes of a span and the one before"]
+def _prior(spans: list[dict[str, Any]]) -> Table:
+    """A row for each tenth of the stream, with the shares of its most frequent classes."""
+    shares = [SHARE.named(shortened(name, LONGEST), name) for name in spans[0]["shares"]]
+    rows = [
+        (str(s["first"]), str(s["time"]), s["classes"], s["new"], s["distance"], *s["shares"].values()) for s in spans
+    ]
+    return table(PRIOR, "", rows, (*PRIOR.columns[:-1], *shares))

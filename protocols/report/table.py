@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -122,6 +122,11 @@ class Column:
         """With ``name`` in the place of ``...`` in the heading, and ``key`` (by default the name) in the key."""
         heading, below = (text.replace("...", name) for text in (self.heading, self.below))
         return replace(self, heading=heading, below=below, key=self.key.replace("...", key or name))
+
+    @property
+    def left(self) -> bool:
+        """Whether its cells begin at the left: words, not figures."""
+        return self.scale in (NAME, WORDS)
 
     @property
     def title(self) -> str:
@@ -273,13 +278,11 @@ class Table:
 
     def markdown(self) -> str:
         """A pipe table."""
-        return "\n".join(
-            _pipes([tuple(c.title for c in self.columns), *self.texts], [c.scale is NAME for c in self.columns])
-        )
+        return "\n".join(_pipes([tuple(c.title for c in self.columns), *self.texts], [c.left for c in self.columns]))
 
     def latex(self) -> str:
         """A ``tabular`` for the package booktabs, names left, figures right."""
-        ways = "".join("l" if c.scale is NAME else "r" for c in self.columns)
+        ways = "".join("l" if c.left else "r" for c in self.columns)
         head, *rows = (" & ".join(map(tex, row)) for row in [tuple(c.title for c in self.columns), *self.texts])
         lines = [rf"\begin{{tabular}}{{{ways}}}", r"\toprule", rf"{head} \\", r"\midrule"]
         lines += [*(rf"{row} \\" for row in rows), r"\bottomrule", r"\end{tabular}", ""]
@@ -291,6 +294,11 @@ def table(
 ) -> Table:
     """A layout filled in; other ``columns`` or another ``title`` where the run decides."""
     return Table(layout.name, title or layout.title, lead, tuple(columns) or layout.columns, tuple(map(tuple, rows)))
+
+
+def of_words(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A table of texts alone, for a page of the docs."""
+    return Table("", "", "", tuple(Column(h, h) for h in headings), tuple(map(tuple, rows)))
 
 
 def _pipes(rows: Sequence[Sequence[str]], left: Sequence[bool]) -> Iterator[str]:

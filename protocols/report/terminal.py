@@ -19,7 +19,7 @@ GAP = 2
 
 
 class Grid:
-    """A table for a terminal: the first column to the left, the others to the right.
+    """A table for a terminal: words to the left, figures to the right.
 
     Neither figures nor their intervals are broken: what does not fit beside each other stands below, with the first columns, by
     which rows are told apart, once more.
@@ -27,6 +27,7 @@ class Grid:
 
     def __init__(self, table: Table) -> None:
         self.headings, self.rows, self.total = table.headings, table.texts, table.total
+        self.left = [c.left for c in table.columns]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for i, (least, columns) in enumerate(self.blocks(options.max_width)):
@@ -60,7 +61,9 @@ class Grid:
         table = RichTable(box=None, pad_edge=False, header_style="")
         for i in columns:
             heading = Text("\n").join(map(line, self.headings[i].split("\n")))
-            table.add_column(heading, justify="right" if i else "left", overflow="fold", width=least.get(i))
+            table.add_column(
+                heading, justify="left" if self.left[i] or not i else "right", overflow="fold", width=least.get(i)
+            )
         for number, row in enumerate(self.rows, 1):
             if self.total and number == len(self.rows):
                 table.add_row()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 
+from protocols.cli.main import main
 from protocols.report.method_pages import DOCS, comparison, pages
-from protocols.report.methods import describe, method_table, method_text, methods_json
+from protocols.report.methods import describe, method_table, methods_json, parameters
 from seqsearch.core.registry import names
 
 TABLE_3 = {
@@ -53,36 +55,24 @@ def test_tables_say_which_method_is_a_variant() -> None:
         assert "pgp" not in line.partition(" | ")[0] or "feature-space variant" in line
 
 
-def columns(name: str) -> tuple[list[str], dict[str, list[str]]]:
-    """Headings of the table in a method's text, and what stands under each of them, by parameter."""
-    lines = method_text(name).partition("\nParameters")[2].splitlines()[1:]
-    heads = lines[0].split()
-    at = [lines[0].index(f" {head}") + 1 for head in heads]
-    ends = [*at[1:], at[-1] + max(len(line[at[-1] :].split(" ")[0]) for line in lines)]
-    return heads, {
-        line[at[0] :].split()[0]: [line[a:b].strip() for a, b in zip(at, ends, strict=True)] for line in lines[1:]
-    }
-
-
 @pytest.mark.parametrize(
     ("name", "heads"),
     [
         ("bic", ["embedded", "scratch:tiny"]), ("ewc", ["embedded", "scratch", "scratch:tiny"]), ("l2p", ["embedded"]),
-        ("simplecil", None),
     ],
 )  # fmt: skip
-def test_the_text_has_a_column_of_each_kind_of_networks_with_other_defaults(name: str, heads: list[str] | None) -> None:
-    if heads is None:
-        assert method_text(name).endswith("\nParameters: none")
-        return
+def test_the_table_has_a_column_of_each_kind_of_networks_with_other_defaults(name: str, heads: list[str]) -> None:
     kinds = {"embedded": "embedded", "scratch": "scratch", "scratch:tiny": "tiny"}
-    found, rows = columns(name)
-    assert found == ["parameter", "default", *heads]
-    parameters = describe(name)["parameters"]
-    assert list(rows) == [p["name"] for p in parameters]
-    for p in parameters:
+    found = parameters(describe(name))
+    assert found.headings == ("parameter", "default", *heads, "")
+    for row, p in zip(found.rows, describe(name)["parameters"], strict=True):
         own = [p[kinds[head]] for head in heads]
-        assert rows[p["name"]][2:] == ["" if value == p["default"] else str(value) for value in own]
+        assert row[:2] == (p["name"], str(p["default"]))
+        assert list(row[2:-1]) == ["" if value == p["default"] else str(value) for value in own]
+
+
+def test_a_method_without_parameters_says_so() -> None:
+    assert CliRunner().invoke(main, ["methods", "simplecil"]).stdout.endswith("\nParameters: none\n")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +84,7 @@ def test_the_text_has_a_column_of_each_kind_of_networks_with_other_defaults(name
     ],
 )
 def test_backbones_are_named_that_a_method_can_have(name: str, embedded: str) -> None:
-    assert f"(embedded: on {embedded};" in method_text(name)
+    assert parameters(describe(name)).lead.startswith(f"embedded: on {embedded}")
     page = pages()[DOCS / "methods" / f"{name}.md"]
     assert f"| on {embedded} |" in page
     words = {
@@ -106,8 +96,7 @@ def test_backbones_are_named_that_a_method_can_have(name: str, embedded: str) ->
     assert ("- reads images and their texts" in page) == (name == "mm_lb")
 
 
-def test_the_text_says_for_which_networks_a_search_space_is() -> None:
-    line = next(line for line in method_text("bic").splitlines() if line.startswith("    lr "))
-    assert line.endswith("0.3 [embedded: 0.001, 0.005, 0.02; scratch:tiny: 0.01, 0.02, 0.05]")
-    line = next(line for line in method_text("bic").splitlines() if line.startswith("    batch_size "))
-    assert line.endswith("512 [embedded, scratch:tiny: 8, 16, 32]")
+def test_the_table_says_for_which_networks_a_search_space_is() -> None:
+    meanings = {str(row[0]): str(row[-1]) for row in parameters(describe("bic")).rows}
+    assert meanings["lr"].endswith("0.3 [embedded: 0.001, 0.005, 0.02; scratch:tiny: 0.01, 0.02, 0.05]")
+    assert meanings["batch_size"].endswith("512 [embedded, scratch:tiny: 8, 16, 32]")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import io
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -20,85 +20,16 @@ from protocols.report.table import Column, Layout, table
 from protocols.report.terminal import render
 from protocols.report.view import View
 from seqsearch.core.errors import UserError
-from tests.unit.report.table_headings import FILLED, NAMES, Heading, Source, all_headings, makers, makes_rows, mentions
 
 HERE = Path(__file__).parents[3]
-HEADINGS = all_headings()
+FILLED = "..."
 
 
-def section_of(heading: Heading) -> str:
-    return heading.file.stem.partition("_")[0]
-
-
-def explained(heading: Heading, in_section: str) -> bool:
-    """By a column of the section, or of its table where the column names one; a row's name needs no more than to be one."""
-    section = sections()[in_section]
-    return not heading.text or heading.text in section.rows or heading.text in {e.heading for e in section.entries}
-
-
-def test_every_heading_of_every_table_is_explained() -> None:
-    there = [(section_of(h), h) for h in HEADINGS]
-    assert {name for name, _ in there} == set(sections()) - set(LAID_OUT)
-    assert len(HEADINGS) > 40
-    assert [(name, h.file.name, h.table, h.text) for name, h in there if not explained(h, name)] == []
-
-
-def test_every_column_that_is_explained_is_one_of_a_table() -> None:
-    for name in set(sections()) - set(LAID_OUT):
-        made = {h.text for h in HEADINGS if section_of(h) == name}
-        section = sections()[name]
-        assert {e.heading for e in section.entries} <= made, name
-        assert set(section.rows) <= made, name
-
-
-def test_tables_are_found_wherever_they_are_made() -> None:
-    """What adds titled columns, writes headings in HTML or aligns cells says what its headings are: by that they are found."""
-    made = list(makers())
-    assert {"published.py", "streams.py", "pools.py"} <= {path.name for path, _ in made}
-    assert [(path.name, f.name) for path, f in made if not mentions(f) & {*NAMES}] == []
-
-
-def test_a_table_with_another_column_is_found(tmp_path: Path) -> None:
-    """As if someone had added one: by a call, a name, a part of a line, or from a list elsewhere in the file."""
-    file = tmp_path / "gtep_new.py"
-    file.write_text(
-        "MORE = ('brand new', 'H [95 %]')\n"
-        "def one(s):\n    headings = ('Method', *(f'{m}: gap' for m in s), *MORE)\n    return headings\n"
-        "def two(s, grid):\n    headings = ['p', 'q']\n    headings += [f'by {s}']\n    headings.insert(0, 'r')\n"
-        "    for heading in headings:\n        grid.add_column(heading)\n"
-    )
-    found = list(Source(file).found())
-    assert {h.text for h in found} == {
-        "Method",
-        f"{FILLED}: gap",
-        "brand new",
-        "H [95 %]",
-        "p",
-        "q",
-        f"by {FILLED}",
-        "r",
-    }
-    assert {h.text for h in found if not explained(h, "gtep")} == {
-        f"{FILLED}: gap",
-        "brand new",
-        "q",
-        f"by {FILLED}",
-        "r",
-    }
-    assert makes_rows(ast.parse("def three(grid):\n    grid.add_column('x')"))
-
-
-def test_headings_of_two_lines_are_found(tmp_path: Path) -> None:
-    file = tmp_path / "cldyb_new.py"
-    file.write_text(
-        "def table(s):\n    names = {'acc': 'Acc', 'new': 'New-'}\n"
-        "    headings = [('Method', ''), *((names[figure], 'est') for figure in s)]\n"
-        "    headings[1] = ('ALA', 'found')\n    headings[1:2] = [('Robust-', 'ness'), ('AR', 'held out')]\n"
-        "    headings.append(('Drop', 'searched' if s else 'MB'))\n    return headings, s\n"
-        "def render(s):\n    headings, rows = table(s)\n"
-    )
-    texts = {"Method", "Acc", "New-est", "ALA", "Robust-ness", "AR", "Drop"}
-    assert {h.text for h in Source(file).found()} == texts
+def test_tables_are_made_in_one_place() -> None:
+    """No code writes a table of its own, whose columns nothing would explain."""
+    signs = re.compile(r"add_column\(|<th>|\| *---|:[<>^]\{|:[<>]\d")
+    made = {str(p.relative_to(HERE)) for p in (HERE / "protocols").rglob("*.py") if signs.search(p.read_text())}
+    assert {Path(p).name for p in made} == {"terminal.py", "sequences.py"}
 
 
 def test_every_column_says_all() -> None:
@@ -130,11 +61,6 @@ def test_a_column_or_a_section_is_told_by_its_name() -> None:
 def test_every_heading_is_found_as_a_table_shows_it() -> None:
     """With the line below it, and with something in the place of ``...``, but where that is all: a method's or a pool's name."""
     shown = {
-        (section_of(h), f"{h.text} {h.below.replace(FILLED, 'found')}".strip().replace(FILLED, "16"))
-        for h in HEADINGS
-        if h.text != FILLED
-    }
-    shown |= {
         (name, c.title.replace(FILLED, "16"))
         for name, module in LAID_OUT.items()
         for layout in import_module(module).LAYOUTS
