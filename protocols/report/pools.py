@@ -15,7 +15,7 @@ from protocols.report.captions import caption_lines, captions_of, shown_captions
 from protocols.report.contamination import contamination, contamination_lines
 from protocols.report.table import COUNT, NEITHER, OURS, Column, Layout, table
 from protocols.report.terminal import Grid
-from protocols.report.text import line
+from protocols.report.text import unbroken
 from seqsearch.building.aliases import SAME_NAME, Alias
 from seqsearch.building.pool import Report
 from seqsearch.core.errors import UserError
@@ -185,4 +185,4 @@ def render(record: dict[str, Any], all_groups: bool, more: Sequence[str] = ()) -
     if "sheet" in record:
         below += [f"contact sheet: {record['sheet']}", *record["unusable"]]
     rows = [(g["group"], g["classes"], g["images"], (g["smallest"], g["largest"])) for g in few]
-    return Group(*map(line, lines), Grid(table(GROUPS, "", rows)), *map(line, (*below, *more)))
+    return Group(*map(unbroken, lines), Grid(table(GROUPS, "", rows)), *map(unbroken, (*below, *more)))

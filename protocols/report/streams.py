@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 
 from protocols.report.table import COUNT, NEITHER, OURS, Column, Layout, Scale, Table, table
 from protocols.report.terminal import columns_of, stacked
-from protocols.report.text import line
+from protocols.report.text import unbroken
 from seqsearch.core.text import shortened, shown
 
 OWN = f"{OURS}, docs/streams.md"
@@ -97,7 +97,9 @@ def render(record: dict[str, Any]) -> RenderableType:
         lines.append("by construction: " + ", ".join(f"{n} {v:g}" for n, v in r["known"].items()))
     lines += [_lengths("runs of one class", r["runs"])]
     lines += [_lengths(f"bursts (a class again within {r['bursts']['gap']} samples)", r["bursts"])]
-    return Group(*map(line, lines), *stacked([_agreement(r["agreement"]), _prior(r["prior"])]), columns_of("streams"))
+    return Group(
+        *map(unbroken, lines), *stacked([_agreement(r["agreement"]), _prior(r["prior"])]), columns_of("streams")
+    )
 
 
 def _agreement(by_lag: list[dict[str, float]]) -> Table:

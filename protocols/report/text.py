@@ -49,6 +49,11 @@ def line(text: str, style: str = "") -> Text:
     return Text(shown(text), style=style, no_wrap=copied or None, overflow="ignore" if copied else None)
 
 
+def unbroken(text: str) -> Text:
+    """As `line`, of what may be copied, as a digest or a path: it is never broken."""
+    return Text(shown(text), no_wrap=True, overflow="ignore")
+
+
 def percent(fraction: float) -> str:
     """A fraction in percent, without the sign: ``12.3``; ``-`` if it is no number."""
     return f"{100 * fraction:.1f}".replace("-0.0", "0.0") if math.isfinite(fraction) else "-"
