@@ -8,8 +8,8 @@ depends on the run's name, the code or the clock is left out. A column, trace or
 not compared: an older version may not have written it.
 
 Of two folders of commands, every file of every command is compared, as are the numbers of pages and of printed text
-(`benchmarks.file_rows`). A file or a column that only the second folder has is named. A file, a column or a number that only the
-first has is a difference.
+(`benchmarks.file_rows`), with the headings of ``renamed_headings.json``. A file or a column that only the second folder has is
+named. A file, a column or a number that only the first has is a difference.
 
 One line per file. The exit status is 1 if anything differs or cannot be read.
 """
@@ -32,6 +32,8 @@ import pyarrow.parquet as pq
 from benchmarks.every_command import COMMANDS
 from benchmarks.file_rows import READERS, Rows, file_rows
 
+RENAMED = Path(__file__).with_name("renamed_headings.json")
+"""Of tables and figures on pages and in a terminal: by a heading those that stood above its numbers before."""
 LEFT_OUT = (
     "run_id", "config_digest", "train_seconds", "judge_seconds", "learning_seconds", "judging_seconds", "seconds", "spent",
     "moves",
@@ -147,7 +149,39 @@ def of_commands(before: Path, after: Path) -> Iterator[tuple[bool, str]]:
         elif not (before / name).exists():
             yield True, f"{name}: new"
         else:
-            yield _compared(name, file_rows(before / name), file_rows(after / name))
+            yield _compared(name, file_rows(before / name), _renamed(name, file_rows(after / name)))
+
+
+def _renamed(name: Path, rows: Rows) -> Rows:
+    """Of a page or printed text, with the headings that numbers had before."""
+    if name.suffix not in (".html", ".txt"):
+        return rows
+    headings: dict[str, list[str]] = json.loads(RENAMED.read_text())
+    found = Shown(rows)
+    for heading, label, number in rows:
+        for before in headings.get(heading, ()):
+            found[before, label, number] = {}
+    return found
+
+
+class Shown(dict[tuple[Any, ...], dict[str, Any]]):
+    """Numbers of a text, by heading, label and number. One is there if it is shown with more digits; one of a sentence also under
+    another heading."""
+
+    def __contains__(self, key: Any) -> bool:
+        if super().__contains__(key):
+            return True
+        heading, label, number = key
+        there = (k for k in self if not label or k[:2] == (heading, label))
+        return any(_rounds_to(k[2], number) for k in there)
+
+    def __missing__(self, key: tuple[Any, ...]) -> dict[str, Any]:
+        return {}
+
+
+def _rounds_to(number: str, other: str) -> bool:
+    decimals = len(other.partition(".")[2])
+    return number == other or f"{float(number.replace(',', '')):.{decimals}f}" == other.replace(",", "").lstrip("+")
 
 
 def files(folder: Path) -> list[Path]:
