@@ -203,7 +203,7 @@ class Panel:
 class Drawn(NamedTuple):
     """A figure as a page has it: its SVG, what its lines stand for, and the width from which and up to which it is scaled.
 
-    ``least`` is 0 for one as wide as its column.
+    ``least`` is 0 for one as wide as its column. ``label`` says its figures in words.
     """
 
     title: str
@@ -212,6 +212,7 @@ class Drawn(NamedTuple):
     note: str
     least: int
     most: int
+    label: str
 
 
 @dataclass(frozen=True)
@@ -241,4 +242,4 @@ class Panels:
             width = 72 * p.figure.get_figwidth() if p.wide else 0
             named = Markup("") if self.shared else keys([p.figure])
             svg = Markup(inline(p.figure, f"{self.name}-{i}", p.label))
-            yield Drawn(p.title, svg, named, p.note, round(min(width, READABLE)), round(1.2 * width))
+            yield Drawn(p.title, svg, named, p.note, round(min(width, READABLE)), round(1.2 * width), p.label)

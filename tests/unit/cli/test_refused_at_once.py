@@ -17,6 +17,7 @@ from protocols.cli.main import main
 from protocols.report.methods import describe, method_table
 from seqsearch.core.registry import names
 from tests.lines import messages
+from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 
 ROOT = Path(__file__).parents[3]
 HEAVY = "torch", "ray", "pyarrow", "scipy", "matplotlib"
@@ -114,6 +115,16 @@ def test_methods_are_listed_without_it_as_with_it() -> None:
     listed, said = alone("methods", "--json")
     assert said.splitlines()[-1] == f"{LIGHT}0"
     assert json.loads(listed) == json.loads(json.dumps([describe(name) for name in names("method")]))
+
+
+def test_a_summary_is_shown_without_what_draws(tmp_path: Path) -> None:
+    made = sequence(glyphs(), "search-0", "searched", ["er"], [[0, 1], [2, 3]])
+    judged = [rescored(made, "er", 1000, outcome([[0.9], [0.5, 0.8]], [[0.9], [0.9, 0.85]]))]
+    run = write_run(tmp_path / "run", glyphs(), [made], judged, ["er"])
+    printed, said = alone("show", str(run), "--details")
+    assert "Method" in printed
+    assert "matplotlib" not in said.splitlines()[-1]
+    assert said.splitlines()[-1].endswith("exit: 0")
 
 
 READ = """
