@@ -1,88 +1,86 @@
-"""What is shown of an online run: terminal, JSON, ``report.html``."""
+"""What is shown of an online run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from protocols.online.intervals import Estimate
+from protocols.online.reading import OnlineResults
 from protocols.online.summary import Figure, Learned, Summary
 from protocols.report import online_blind as blind
-from protocols.report import online_words as words
-from protocols.report.old_page import write_summary
-from protocols.report.old_terminal import panels_html, summary, table_html
+from protocols.report import online_notes
+from protocols.report.figures import SERIES
 from protocols.report.online_figures import figures
-from protocols.report.online_tables import absent, baseline, checked, has_bounds, status, tables, whole
-from protocols.report.plain import plain
-from protocols.running.protocol import Exported
+from protocols.report.online_tables import absent, baseline, checked, has_bounds, key, status, tables, whole
+from protocols.report.view import View
 from seqsearch.distribution.interval import AGREE
-from seqsearch.pools.base import Pool
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+HOW = (
+    'The protocol of "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?": at each step seqsearch '
+    "evaluates a learner on the next batch (online accuracy, S = 0) and on the batch that begins S samples after the last one "
+    "learned (near-future accuracy). The learner then learns the next batch. Both accuracies are of the samples that are "
+    "evaluated at every shift. Retention is the accuracy of the final model on a holdout, up to each time in its chart.",
+    "The blind baseline predicts the most frequent of the last k labels, S samples ahead; k is the best on the search part. All "
+    "cells of a map of k and S are of the same samples.",
+    "Differences of learners are of the same samples, so that a trend that two learners share cancels. A cost of 1 is a forward "
+    "and a backward pass of the whole network over one batch of the stream; evaluation is not counted.",
+    "figures.parquet has the counts by block that all figures and intervals are made of. curves.parquet has the curves, "
+    "blind.parquet the blind classifier over k and S, and shift.json how S came about.",
+)
+SHUFFLED = (
+    "Trained and evaluated in order and shuffled: all cells are of samples that neither learner had seen, and no S is needed. A "
+    "gain from having learned the very last samples shows in order, and not shuffled: there the learner that was trained "
+    "shuffled has seen more of the window. Both differences of a row hold together (95 %)."
+)
 
-PAPER = "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?"
 
-
-def render(s: Summary) -> RenderableType:
-    """The summary for a terminal, or as plain text for a file."""
-    return summary("online", words.headline(s), "", tables(s), (*words.findings(s), *words.notes(s)))
-
-
-def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
-    """Write ``report.html`` into a finished run and return its path; no image of ``pools`` is shown."""
-    s = exported.summary
-    said = words.headline(s), words.findings(s), words.notes(s)
-    shows = [table_html(t) for t in tables(s)], [panels_html(f) for f in figures(s)]
-    return write_summary(run, "online continual learning", said, shows, _how(), s.run.config, pools)
+def view(s: Summary, results: OnlineResults | None = None) -> View:
+    """Headline, tables, figures and notes. Accuracy over the stream stands beside the ranking, unless it needs many charts."""
+    return View(
+        section="online",
+        name=_name(s),
+        kind="online continual learning",
+        headline=online_notes.headline(s),
+        tiles=tuple(online_notes.tiles(s)),
+        key=(key(s),),
+        tables=tables(s),
+        notes=tuple(online_notes.notes(s)),
+        draws=lambda: figures(s),
+        key_figures=2 if len(s.learners) <= len(SERIES) + 1 else 1,
+        how=(*HOW, *([SHUFFLED] if checked(s) else [])),
+        configs=(s.run.config,),
+        data=_data(s),
+    )
 
 
 def _name(s: Summary) -> str:
     return str(s.run.config.get("run_id") or "-")
 
 
-def _how() -> str:
-    return (
-        f"<h2>How it was computed</h2>\n<p>The protocol of <cite>{escape(PAPER)}</cite>: at each step a learner is judged on the "
-        "next batch (online accuracy) and on the batch that begins S samples after the last one learned (near-future accuracy), "
-        "and then learns the next batch. Retention is the accuracy of the final model on a holdout. figures.parquet has the "
-        "counts by block that all figures and intervals are made of, curves.parquet the curves, blind.parquet the blind "
-        "classifier over k and S, shift.json how S came about.</p>"
-    )
-
-
-# ------------------------------------------------------------------------------------------------ JSON
-
-
-def to_json(s: Summary) -> dict[str, Any]:
-    """Plain values; what is not a finite number is None. Accuracies are fractions."""
-    found: dict[str, Any] = plain(
-        {
-            "run": _name(s), "finished": s.run.finished, "reached": (s.run.stats or {}).get("reached") or "",
-            "headline": words.headline(s), "findings": words.findings(s), "notes": words.notes(s), "stats": s.run.stats,
-            "stream": s.stream, "shift": s.shift, "shift_choice": s.run.shift,
-            "learners": [_learner(s, x) for x in s.learners], "without_figures": absent(s),
-            "ranking": [x.label for x in whole(s)],
-            "ranking_online": [x.label for x in sorted(whole(s), key=lambda x: (-x.at[0].accuracy, x.label))],
-            "pairs": [
-                {"first": p.first, "second": p.second, "online": _estimate(p.online), "future": _estimate(p.future),
-                 "order": p.flips, "order_over_seeds": p.flips_over_seeds}
-                for p in s.pairs
-            ],
-            "shuffled": [
-                {
-                    "learner": x.label, "window": x.window,
-                    "accuracy": [{"trained": t, "judged": j, "accuracy": v} for (t, j), v in x.cells.items()],
-                    "judged_ordered": _estimate(x.ordered), "judged_shuffled": _estimate(x.shuffled),
-                }
-                for x in checked(s)
-            ],
-            "blind": _blind(s), "blind_by_sample": _by_sample(s),
-        }
-    )  # fmt: skip
-    return found
+def _data(s: Summary) -> dict[str, Any]:
+    return {
+        "run": _name(s), "finished": s.run.finished, "reached": (s.run.stats or {}).get("reached") or "",
+        "findings": [n.text for n in online_notes.notes(s) if n.level == "finding"], "stats": s.run.stats,
+        "stream": s.stream, "shift": s.shift, "shift_choice": s.run.shift,
+        "learners": [_learner(s, x) for x in s.learners], "without_figures": absent(s),
+        "ranking": [x.label for x in whole(s)],
+        "ranking_online": [x.label for x in sorted(whole(s), key=lambda x: (-x.at[0].accuracy, x.label))],
+        "pairs": [
+            {"first": p.first, "second": p.second, "online": _estimate(p.online), "future": _estimate(p.future),
+             "order": p.flips, "order_over_seeds": p.flips_over_seeds}
+            for p in s.pairs
+        ],
+        "shuffled": [
+            {
+                "learner": x.label, "window": x.window,
+                "accuracy": [{"trained": t, "judged": j, "accuracy": v} for (t, j), v in x.cells.items()],
+                "judged_ordered": _estimate(x.ordered), "judged_shuffled": _estimate(x.shuffled),
+            }
+            for x in checked(s)
+        ],
+        "blind": _blind(s), "blind_by_sample": _by_sample(s),
+    }  # fmt: skip
 
 
 def _learner(s: Summary, x: Learned) -> dict[str, Any]:

@@ -9,13 +9,9 @@ from itertools import pairwise
 from typing import Any, TypeGuard
 
 from protocols.online.summary import Summary
-from protocols.report.online_tables import ahead, baseline
-from protocols.report.text import enumerated, percent
 from seqsearch.core.typed import fits
 from seqsearch.results.rows import Row
 
-NAMED = 6
-"""Learners that a sentence names."""
 LONGEST = 1_000
 """Points of the curve of S that are drawn."""
 Grid = Mapping[tuple[int, int], Row]
@@ -55,9 +51,6 @@ def most_agreeing(s: Summary, shift: int) -> Row:
     return max(found, key=lambda r: float(r["kappa"]))
 
 
-# ------------------------------------------------------------------------------------------------ words
-
-
 def setting(s: Summary, name: str) -> Any:
     found = s.run.config.get("settings")
     return found.get(name) if isinstance(found, dict) else None
@@ -67,68 +60,6 @@ def tolerance(s: Summary) -> float:
     """Of kappa, below which agreement is taken for none."""
     given = setting(s, "tolerance")
     return float(given) if fits(given, float) and 0 < given < 1 else 0.01
-
-
-def against_chance(s: Summary) -> str:
-    """The baseline beside what independent labels would give; empty without a sweep of the main part."""
-    said = [text for shift in dict.fromkeys((0, s.shift)) if (text := _beside(s, shift))]
-    if not said:
-        return ""
-    n = max(r["n"] for shift in (0, s.shift) if (r := standing(s, shift)))
-    found = (
-        f"The blind baseline, which sees no image, gets on the last {n:,} samples of the main part {'; '.join(said)}."
-    )
-    if not s.shift or (r := standing(s, s.shift)) is None:
-        return found
-    tol, best = tolerance(s), most_agreeing(s, s.shift)
-    most = f"the highest kappa of all k is {best['kappa']:.3f} (k = {best['k']:,})"
-    if best["kappa"] <= tol:
-        return f"{found} At S = {s.shift:,} {most}, within the tolerance of {tol:g}."
-    return (
-        f"{found} At S = {s.shift:,} {most}, above the tolerance of {tol:g}: part of near-future accuracy can still be had from "
-        "labels alone (correlation beyond S, drift of the class prior, or chance: the highest of many has no interval)."
-    )
-
-
-def below(s: Summary) -> list[str]:
-    """Which learners are told to be below the blind baseline, online and ahead, and which cannot be told from it; nothing where
-    there are no intervals."""
-    blind, said = baseline(s), []
-    for shift in dict.fromkeys((0, s.shift)):
-        signs: dict[str, int | None] = {}
-        for p in s.pairs:
-            estimate = p.future if shift else p.online
-            if blind in (p.first, p.second):
-                sign = -estimate.sign if p.first == blind else estimate.sign
-                signs[p.second if p.first == blind else p.first] = None if estimate.unavailable_because else sign
-        if any(sign is not None for sign in signs.values()):
-            said.append(_below(signs, shift))
-    return said
-
-
-def _below(signs: Mapping[str, int | None], shift: int) -> str:
-    lower, higher, open_, bare = (_names([m for m, v in signs.items() if v == sign]) for sign in (-1, 1, 0, None))
-    parts = [
-        f"below the blind baseline: {lower}" if lower else "no learner is told to be below the blind baseline",
-        f"above it: {higher}" if higher else "",
-        f"not told from it: {open_}" if open_ else "",
-        f"without an interval: {bare}" if bare else "",
-    ]
-    where = f"{ahead(shift)[0].upper()}{ahead(shift)[1:]}"
-    return f"{where}, beyond noise, {'; '.join(filter(None, parts))}."
-
-
-def _names(labels: Sequence[str]) -> str:
-    if not labels:
-        return ""
-    return enumerated(labels) if len(labels) <= NAMED else f"{', '.join(labels[:NAMED])} and {len(labels) - NAMED} more"
-
-
-def _beside(s: Summary, shift: int) -> str:
-    r = standing(s, shift)
-    if r is None:
-        return ""
-    return f"{percent(r['accuracy'])} % {ahead(shift)} (k = {r['k']:,}; chance {percent(r['chance'])} %, kappa {r['kappa']:.3f})"
 
 
 def is_share(value: Any) -> TypeGuard[float]:

@@ -64,7 +64,7 @@ def _left_out(s: Summary) -> str:
 
 def _baseline(s: Summary) -> str:
     """How the baseline is drawn, in a legend; empty without one."""
-    return "" if baseline(s) is None else "dashed, dots hollow: the blind baseline; "
+    return "" if baseline(s) is None else " Dashed, dots hollow: the blind baseline."
 
 
 def _grouped(found: Mapping[str, Line], s: Summary, title: str, x_name: str) -> list[Panel]:
@@ -89,8 +89,8 @@ def over_stream(s: Summary) -> Panels:
         where = ahead(shift)
         drawn += _grouped(windows(s, shift), s, f"{where[0].upper()}{where[1:]}", "samples of the main part")
     legend = (
-        f"Percent right within each of at most {WINDOWS} windows of the stream: mean over training seeds; bands: their range; "
-        f"{_baseline(s)}beside each name: the last window.{_left_out(s)}"
+        f"Percent right within at most {WINDOWS} windows of the stream, the last one beside each name; bands: range of training "
+        f"seeds.{_baseline(s)}{_left_out(s)}"
     )
     return Panels("stream", "Accuracy over the stream", legend, tuple(drawn))
 
@@ -144,10 +144,7 @@ def retention(s: Summary) -> Panels:
     drawn: list[Panel] = []
     for measure, (title, x_name) in names.items():
         drawn += _grouped(held_out(s, measure), s, title, x_name)
-    legend = (
-        "Percent right on the holdout, which is never learned: mean over training seeds; bands: their range; "
-        f"{_baseline(s)}the last point of the first is retention."
-    )
+    legend = f"Percent right on the holdout, which is never learned; bands: range of training seeds.{_baseline(s)}"
     return Panels("retention", "Retention", legend, tuple(drawn))
 
 
@@ -185,8 +182,8 @@ def rankings(s: Summary) -> Panels:
     """One figure, where there is a shift."""
     there = [x for x in whole(s) if x.label in colours(s)] if s.shift else []
     legend = (
-        f"A line and its dots are a learner; {_baseline(s)}percent, on the same samples; upright: interval of each accuracy by "
-        f"itself. Whether two differ is in the table of pairs, not in whether these overlap.{_left_out(s)}"
+        f"Percent, a line a learner; upright: the interval of each accuracy by itself.{_baseline(s)} The table of pairs says "
+        f"which learners differ.{_left_out(s)}"
     )
     said = "; ".join(f"{x.label}: {percent(x.at[0].accuracy)}, {percent(x.at[s.shift].accuracy)}" for x in there)
     panels = (Panel(ranking(s), said, wide=True),) if there else ()
@@ -212,10 +209,7 @@ def costs(s: Summary) -> Panels:
         if dots:
             said = "; ".join(f"{name}: {v:.4g}, {percent(y)} %" for name, _, v, y in dots)
             drawn.append(Panel(named_dots(dots, x_name), f"{x_name}, and near-future accuracy: {said}", x_name))
-    legend = (
-        f"Each dot is a learner, its name beside it. Near-future accuracy (S = {s.shift:,}), percent. Cost 1: forward and "
-        "backward of the whole network over a batch of the stream. Judging is not counted; times are of the machines of this run."
-    )
+    legend = f"Each dot is a learner: near-future accuracy (S = {s.shift:,}), percent. Times are of the machines of this run."
     return Panels("costs", "Accuracy and compute", legend, tuple(drawn))
 
 
@@ -225,16 +219,15 @@ def costs(s: Summary) -> Panels:
 def labels_alone(s: Summary) -> Panels:
     """Accuracy of the blind classifier over k and S."""
     part = "main" if blind.swept(s, "main", "batch") or blind.swept(s, "main", "sample") else "search"
-    forms = {"batch": "in batches, as learners are judged", "sample": "sample by sample, as the paper defines it"}
+    forms = {"batch": "in batches, as learners are evaluated", "sample": "sample by sample, as the paper defines it"}
     drawn = [
         Panel(blind_map(s, part, form), f"accuracy of the blind classifier {name}, by k and S", name, wide=True)
         for form, name in forms.items()
         if blind.swept(s, part, form)
     ]
     legend = (
-        f"Percent right on the {part} part when the mode of the last k labels (rows) is predicted S samples ahead (columns); all "
-        f"cells of a map are of the same samples. Framed column: S = {s.shift:,}; framed cells: k of the baseline, the best on "
-        "the search part."
+        f"Percent right on the {part} part, by k (rows) and S (columns); higher is more strongly coloured. Framed: the column of "
+        f"S = {s.shift:,}, and the k of the baseline at each S."
     )
     return Panels("labels", "What labels alone give away", legend, tuple(drawn))
 
@@ -257,7 +250,7 @@ def choice(s: Summary) -> Panels:
     """How S was chosen."""
     found = blind.choice(s.run.shift)
     panels = () if found is None else (Panel(shift_curve(s), f"kappa by S; chosen: S = {s.shift:,}"),)
-    legend = "On the search part; dashed: what does not depend on S; upright: the S that was chosen."
+    legend = "The blind classifier's kappa on the search part. Dashed: limits that do not depend on S; upright: the chosen S."
     return Panels("choice", "How S was chosen", legend, panels)
 
 
@@ -300,5 +293,7 @@ def shuffled(s: Summary) -> Panels:
         said = f"Trained in order minus trained shuffled, points: {where}"
         drawn.append(Panel(two_by_two(x), said, f"{x.label}, window {x.window:,}", note=said))
     left = f" {len(found) - MOST_CELLS} more are in the table above." if len(found) > MOST_CELLS else ""
-    legend = f"Online accuracy, percent; cells of a column are of the same samples.{left}"
+    legend = (
+        f"Online accuracy, percent; higher is more strongly coloured. Cells of a column are of the same samples.{left}"
+    )
     return Panels("shuffled", "In order and shuffled", legend, tuple(drawn))

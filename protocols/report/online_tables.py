@@ -1,4 +1,4 @@
-"""The tables of an online summary; which learners are compared; the stream."""
+"""The tables of an online summary, and which learners are compared."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from protocols.report.table import (
     OURS,
     PERCENT,
     UP,
+    WORDS,
     Column,
     Layout,
+    Marked,
     Mentioned,
     Scale,
     Table,
     Value,
     table,
 )
-from protocols.report.text import count, percent
+from protocols.report.text import count
 from seqsearch.distribution.interval import Interval
 
 OVER_SEEDS = "Over training seeds"
@@ -37,7 +39,11 @@ BLOCKS = "blocks of the stream and seeds"
 OWN = f"{OURS}, docs/online.md"
 SHIFT = f"{OURS}, docs/shift.md"
 LEARNER = Column("learner", "Learner")
-ORDER = Column("order", "order")
+ORDER = Column(
+    "order", "order",
+    "flips: both intervals exclude 0, with opposite signs; same order: with the same sign; undecided: one of them includes 0",
+    WORDS, NEITHER, OWN,
+)  # fmt: skip
 ONLINE = Column(
     "online", "online [95 %]", "accuracy on each batch before it is learned", PERCENT, UP,
     f"{NEAR_FUTURE}, section 3.1 (no equation number)",
@@ -64,12 +70,15 @@ LEARNERS = Layout(
         LEARNER,
         ONLINE,
         FUTURE,
-        DROP,
         RETENTION,
-        Column("updates", "updates", "updates of a learner, a step", PER_STEP, NEITHER, OWN),
         Column("ms", "ms", "time of learning, a step", PER_STEP._replace(unit="ms"), DOWN, OWN),
         Column("status", "status"),
     ),
+)
+FURTHER = Layout(
+    "further",
+    "Drop and updates",
+    (LEARNER, DROP, Column("updates", "updates", "updates of a learner, a step", PER_STEP, NEITHER, OWN)),
 )
 AT_SHIFT = replace(FUTURE, key="at_...", heading="S = ...")
 BY_SHIFT = Layout("shifts", "Accuracy by shift", (LEARNER, AT_SHIFT))
@@ -119,7 +128,7 @@ SHUFFLED = Layout(
         replace(GAINED, key="difference_shuffled", about="what training in order gains, judged shuffled"),
     ),
 )
-LAYOUTS = (LEARNERS, BY_SHIFT, PAIRS, SEEDS, SHUFFLED)
+LAYOUTS = (LEARNERS, FURTHER, BY_SHIFT, PAIRS, SEEDS, SHUFFLED)
 """Of all tables that a run may have."""
 IN_NO_TABLE = "sentences, map and curve of the report, JSON"
 MENTIONED = (
@@ -175,9 +184,9 @@ def figure(f: Figure | None) -> Interval | None:
     return None if f is None else f.estimate.interval
 
 
-def points(t: Estimate | None) -> str:
+def points(t: Estimate) -> str:
     """A difference in points, with its interval, as it is shown."""
-    return DROP.text(None if t is None else t.interval)
+    return DROP.text(t.interval)
 
 
 def has_bounds(interval: Interval) -> bool:
@@ -191,39 +200,56 @@ def per_step(value: float | None, scale: float = 1.0) -> float | None:
 
 
 def tables(s: Summary) -> list[Table]:
-    """All that have rows."""
-    return [t for t in (overview(s), by_shift(s), pairs(s), over_seeds(s), shuffled(s)) if t.rows]
+    """All but that of `key`."""
+    return [further(s), by_shift(s), pairs(s), over_seeds(s), shuffled(s)]
 
 
 # ------------------------------------------------------------------------------------------------ learners
 
 
-def overview(s: Summary) -> Table:
-    """Every learner and the blind baseline."""
-    rows = [_row(s, x) for x in (*learners(s), *([s.by_sample] if s.by_sample else []))]
-    lost = "nothing kept yet" if not s.run.finished else "failed before its first checkpoint"
-    rows += [(label, *[None] * 6, lost) for label in absent(s)]
-    columns = [c.named(f"{s.shift:,}") for c in LEARNERS.columns]
-    lead = (
-        "Percent, means over training seeds; intervals are conditional on these seeds. Online: each batch before it is learned. "
-        f"S = {s.shift:,}: the batch that begins so many samples after the last one learned (near-future accuracy). Both on the "
-        "samples that are judged at every shift. Drop: online minus near-future, points. Retention: of the final model on the "
-        "holdout. Updates and ms (learning): a step."
-    )
-    if s.by_sample:
-        lead += (
-            " Blind: the most frequent of the last k labels. By sample it sees labels of the batch that is judged, too, which "
-            "learners do not: it shows what repeated labels give away, and is compared with none."
+def key(s: Summary) -> Table:
+    """Every learner and the blind baseline. Bold: those that no other is significantly above."""
+    online, future = best(s)
+    rows: list[tuple[Value, ...]] = [
+        (
+            x.label,
+            _bold(figure(x.at.get(0)), x.label in online),
+            _bold(figure(x.at.get(s.shift)), x.label in future),
+            figure(x.retention),
+            per_step(x.seconds, 1000),
+            status(s, x),
         )
-    if any(x.status != "ok" for x in s.learners):
-        lead += " A learner that did not come to its end was judged on fewer samples, and is compared with none."
+        for x in _shown(s)
+    ]
+    lost = "nothing kept yet" if not s.run.finished else "failed before its first checkpoint"
+    rows += [(label, *[None] * (len(LEARNERS.columns) - 2), lost) for label in absent(s)]
+    columns = [c.named(f"{s.shift:,}") for c in LEARNERS.columns]
+    lead = f"Percent, means over training seeds. S = {s.shift:,}: near-future accuracy, so many samples ahead."
     return table(LEARNERS, lead, rows, columns, "" if s.run.finished else "Learners, so far")
 
 
-def _row(s: Summary, x: Learned) -> tuple[Value, ...]:
-    drop = None if x.drop is None else x.drop.interval
-    accuracies = (figure(x.at.get(0)), figure(x.at.get(s.shift)), drop, figure(x.retention))
-    return (x.label, *accuracies, per_step(x.updates), per_step(x.seconds, 1000), status(s, x))
+def _shown(s: Summary) -> list[Learned]:
+    """All that have figures; the baseline that is judged by sample last."""
+    return [*learners(s), *([s.by_sample] if s.by_sample else [])]
+
+
+def _bold(found: Interval | None, bold: bool) -> Value:
+    return Marked(found, bold=True) if bold and found is not None else found
+
+
+def best(s: Summary) -> tuple[set[str], set[str]]:
+    """Learners that may be the best, online and ahead: none is significantly above them. Empty where that excludes none."""
+    names = {x.label for x in whole(s)} if s.run.finished else set()
+    sides = [[(p, p.online.sign) for p in s.pairs], [(p, p.future.sign) for p in s.pairs]]
+    below = [{p.second if sign > 0 else p.first for p, sign in side if sign} for side in sides]
+    online, future = (names - those if those else set() for those in below)
+    return online, future
+
+
+def further(s: Summary) -> Table:
+    """What `key` leaves out."""
+    rows = [(x.label, None if x.drop is None else x.drop.interval, per_step(x.updates)) for x in _shown(s)]
+    return table(FURTHER, "Drop: online minus near-future accuracy, points. Updates: a step.", rows)
 
 
 def status(s: Summary, x: Learned) -> str:
@@ -239,7 +265,9 @@ def by_shift(s: Summary) -> Table:
     """Accuracy at every shift, where there is more than one beside 0."""
     shifts = sorted({shift for x in s.learners for shift in x.at})
     rows = [(x.label, *(figure(x.at.get(shift)) for shift in shifts)) for x in learners(s)] if len(shifts) > 2 else []
-    lead = "Percent, on the samples that are judged at every shift. On all samples judged at each shift: --json, as_published."
+    lead = (
+        "Percent, on the samples that are evaluated at every shift. On all samples of each shift: --json, as_published."
+    )
     return table(BY_SHIFT, lead, rows, (LEARNER, *(AT_SHIFT.named(f"{shift:,}", str(shift)) for shift in shifts)))
 
 
@@ -261,11 +289,7 @@ def pairs(s: Summary) -> Table:
     there = told_first(s.pairs) if s.run.finished and s.shift else []
     rows = [(f"{p.first} - {p.second}", p.online.interval, p.future.interval, order(p)) for p in there[:MOST_PAIRS]]
     left = f" {count(len(there) - MOST_PAIRS, 'further pair')}: --json." if len(there) > MOST_PAIRS else ""
-    lead = (
-        "First minus second, points, on the same samples, conditional on these training seeds. The intervals of all pairs hold "
-        "together (95 %). A trend that both learners share cancels. Flips: both differ "
-        f"from 0, with opposite signs. Undecided: one of them may be 0.{left}"
-    )
+    lead = f"First minus second, points, on the same samples. The intervals of all pairs hold together (95 %).{left}"
     return table(PAIRS, lead, rows, [c.named(f"{s.shift:,}") for c in PAIRS.columns])
 
 
@@ -282,8 +306,8 @@ def over_seeds(s: Summary) -> Table:
         if any(map(has_bounds, both)):
             rows.append([f"{p.first} - {p.second}", *both, None, None, SAID[p.flips_over_seeds]])
     lead = (
-        "As above, with intervals that hold for other training seeds as well, drawn independently for each learner. They assume "
-        "that accuracies of different seeds are about normal."
+        "Intervals that hold for other training seeds as well. They assume that accuracies of different seeds are about "
+        "normal."
     )
     columns = [c.named(f"{s.shift:,}") for c in SEEDS.columns if s.shift or c is not FUTURE]
     return table(SEEDS, lead, rows, columns)
@@ -305,26 +329,6 @@ def shuffled(s: Summary) -> Table:
         for x in checked(s)
     ]  # fmt: skip
     lead = (
-        "Online accuracy, percent, of a learner trained in order of time (o) and of one trained on the stream shuffled within "
-        "the window (s), judged in either order, on samples that neither had seen. Difference: o minus s, points; the two of a "
-        "row hold together (95 %). Needs no S: what comes of having learned the very last samples shows judged in order, not "
-        "judged shuffled, where s has seen more of the window."
+        "Online accuracy, percent: o trained in order of time, s on the shuffled stream. Difference: o minus s, points."
     )
     return table(SHUFFLED, lead, rows)
-
-
-def played(s: Summary) -> str:
-    """What the stream is, as far as the run says."""
-    names_ = ("samples", "classes", "search", "main", "holdout", "steps", "batch")
-    found = {n: v for n in names_ if isinstance(v := s.stream.get(n), int)}
-    if len(found) < len(names_):
-        return ""
-    classes, held_out = found["classes"], found["holdout"]
-    text = (
-        f"Stream {s.stream.get('name')}: {count(found['samples'], 'sample')} of "
-        f"{count(classes, 'class').replace('classs', 'classes')}; {found['search']:,} to choose k and S on, {found['main']:,} "
-        f"played in {count(found['steps'], 'step')} of {found['batch']:,}, "
-        f"{f'{held_out:,} held out' if held_out else 'none held out, so that there is no retention'}."
-    )
-    chance = percent(1 / classes) if classes > 0 else "-"
-    return f"{text} A class guessed at random is right in {chance} %."

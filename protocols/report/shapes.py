@@ -255,12 +255,15 @@ def slopes(lines: Sequence[Slope], names: tuple[str, str], ax: Axes | None = Non
                     ax.vlines(at + aside, side.low, side.high, color=colour, alpha=0.5)
             way: dict[str, Any] = {"linestyle": DASHED, "markerfacecolor": COLOURS["page"]} if line.dashed else {}
             ax.plot([aside, 1 + aside], [line.left.value, line.right.value], color=colour, marker="o", **way)
-        for at, away in ((0, -14), (1, 14)):
-            values = [(line.right if at else line.left).value for line in lines]
+        sides = [[(line.right if at else line.left).value for line in lines] for at in (0, 1)]
+        for _ in range(3):  # names that were moved up stand below those of the sides
+            ax.set_ylim(top=max([ax.get_ylim()[1], *(y for values in sides for y in apart(values, ax))]))
+        for at, (away, values) in enumerate(zip((-14, 14), sides, strict=True)):
             for line, value, y in zip(lines, values, apart(values, ax), strict=True):
                 beside(ax, f"{short(line.name)} {percent(value)}", at, y, line.colour, away, "bold")
         ax.set_xticks([0, 1], [shown(name) for name in names])
         ax.xaxis.tick_top()
+        ax.tick_params(axis="x", pad=9)
         ax.set_yticks([])
         ax.spines["bottom"].set_visible(False)
         return figure_of(ax)

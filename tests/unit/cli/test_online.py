@@ -11,7 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
+from protocols.online.protocol import ONLINE
 from protocols.online.reading import BY_SAMPLE, IN_BATCHES
+from protocols.report.online_notes import notes
 from tests.lines import messages
 
 STREAM = "glyphs:samples=900,classes=5,burst=6"
@@ -209,4 +211,7 @@ def test_a_named_shift_stands_beside_what_the_rule_gives(tmp_path):
     assert ended.exit_code == 0, ended.output
     rule = json.loads((tmp_path / "run" / "shift.json").read_text())["by_rule"]["shift"]
     assert 8 <= rule <= 64
-    assert f"on the search part the rule gives {rule}. Labels hang together beyond S" in " ".join(ended.output.split())
+    said = " ".join(ended.output.split())
+    assert f"gives {rule} on the search part, so labels are correlated beyond S = 4" in said
+    [note] = [n for n in notes(ONLINE.read(tmp_path / "run").summary) if n.code == "online.rule_longer"]
+    assert note.values == {"rule": rule, "shift": 4}

@@ -167,7 +167,7 @@ def of_online(folder: Path, pool: Pool) -> Path:
     made.curve("fifo", 0.3, "trace", 512)
     made.window("fifo", 512, (0.75, 0.5, 0.25, 0.625))
     s = made.summary()
-    return online.write_report(folder, Exported(s.run, s), [pool])
+    return write_page(folder / "report.html", online.view(s), "seqsearch run", [pool])
 
 
 def of_compare(folder: Path, pool: Pool) -> Path:

@@ -9,7 +9,6 @@ from click.testing import CliRunner
 
 from protocols.cli.main import main
 from protocols.online.protocol import ONLINE
-from protocols.report import online
 from protocols.report.online_tables import baseline
 from seqsearch.results.stream_schema import STREAM_LAYOUTS
 from seqsearch.results.tables import read_rows
@@ -39,7 +38,10 @@ def test_a_run_ends_in_figures_a_page_and_the_same_summary_again(tmp_path: Path)
     for title in ("Accuracy over the stream", "Retention", "What labels alone give away", "In order and shuffled"):
         assert f"<h2>{title}</h2>" in page
     assert "Of the models on the way" in page
-    assert found == online.to_json(ONLINE.read(run).summary)
+    shown = CliRunner().invoke(main, ["show", str(run), "--json"])
+    assert shown.exit_code == 0, shown.output
+    assert found == json.loads(shown.stdout)
+    assert list(found)[-1] == "hyperparameters"
     for layout in STREAM_LAYOUTS:
         assert read_rows(run / layout.file, layout)
 

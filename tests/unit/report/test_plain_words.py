@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from protocols.report import online_words
 from protocols.report.edge_plan import shape
-from protocols.report.online_shift import how_chosen
+from protocols.report.online_notes import headline, notes
 from protocols.report.shapes import Line, curves
 from seqsearch.correlation.blocks import too_few
 from seqsearch.similarity.files import write
@@ -60,9 +59,10 @@ def test_what_an_interval_needs_is_said_in_numbers() -> None:
     made.baseline(0.1, 0.1)
     one = pair("a", "b", 0.3, 0.1)
     s = made.summary([type(one)("a", "b", told(0.3, unavailable_because=why), told(0.1, unavailable_because=why))])
-    assert online_words.headline(s) == (
-        "Whether rankings flip cannot be said: an interval needs at least 20 blocks of 100 samples each (2,000), and there are "
-        "312."
+    assert headline(s).code == "online.open"
+    [said] = [n.text for n in notes(s) if n.values.get("why") == why]
+    assert said.endswith(
+        "have no interval: an interval needs at least 20 blocks of 100 samples each (2,000), and there are 312."
     )
 
 
@@ -70,7 +70,8 @@ def test_a_rule_that_finds_no_shift_is_told_plainly() -> None:
     made = Made(said={"by_rule": {"shift": None}})
     made.learner("a", 0.8, 0.3)
     made.baseline(0.1, 0.1)
-    assert how_chosen(made.summary()).endswith(
-        "the rule finds no shift, so that labels may still tell of each other S samples apart; intervals and verdicts may be too "
-        "sure."
+    [said] = [n.text for n in notes(made.summary()) if n.code == "online.rule_none"]
+    assert said == (
+        "The rule of --shift auto finds no shift on the search part, so labels S samples apart may be correlated. Intervals and "
+        "verdicts may be too sure."
     )
