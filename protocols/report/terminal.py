@@ -8,8 +8,9 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from protocols.report.notes import Note
 from protocols.report.table import Table
-from protocols.report.text import line
+from protocols.report.text import line, unbroken
 from protocols.report.view import View
 
 WHOLE = 24
@@ -104,12 +105,17 @@ def render(view: View, details: bool = False) -> RenderableType:
     parts: list[RenderableType] = [line(view.headline.text, "bold")]
     parts += [line(f"  {t.value}  {t.label}") for t in view.tiles]
     parts += stacked([*view.key, *(view.tables if details else ())])
-    parts += [line(""), *(line(f"- {n.text}") for n in (*first, *(more if details else ())))]
+    parts += [line(""), *map(_noted, (*first, *(more if details else ())))]
     if not details and view.details:
         parts.append(line(MORE, "dim"))
     if any(view.all_tables()):
         parts.append(columns_of(view.section))
     return Group(*parts)
+
+
+def _noted(n: Note) -> Text:
+    """A command to be copied stands in a line of its own."""
+    return unbroken(n.text) if n.code == "run.resume" else line(f"- {n.text}")
 
 
 MORE = "Further tables and notes: seqsearch show RUN --details"

@@ -45,8 +45,9 @@ def cell(text: str) -> str:
 def line(text: str, style: str = "") -> Text:
     """A line, or a cell, for a terminal: every character shows, none is markup. A command to be copied stays in one line."""
     style = style or "bold" * isinstance(text, Bold)
-    copied = text.startswith("Go on with: ")
-    return Text(shown(text), style=style, no_wrap=copied or None, overflow="ignore" if copied else None)
+    if text.startswith("Go on with: "):
+        return unbroken(text)
+    return Text(shown(text), style=style)
 
 
 def unbroken(text: str) -> Text:

@@ -113,14 +113,14 @@ def test_learners_of_streams_too(tmp_path: Path) -> None:
 def test_show_lists_them_a_line_a_method(tmp_path: Path) -> None:
     run = made(tmp_path / "run", methods="ranpac:M=32,simplecil", tasks=1)
     values = config(run)["hyperparameters"]["ranpac:M=32"]
-    lines = " ".join(CliRunner().invoke(main, ["show", str(run)]).stdout.split())
+    lines = " ".join(CliRunner().invoke(main, ["show", str(run), "--details"]).stdout.split())
     said = ", ".join(f"{name}={value}" for name, value in values.items())
     assert f"Hyperparameters ranpac:M=32: {said} simplecil: none" in lines
     found = json.loads(CliRunner().invoke(main, ["show", str(run), "--json"]).stdout)
     assert found["hyperparameters"] == {"ranpac:M=32": values, "simplecil": {}}
     older = {n: v for n, v in config(run).items() if n != "hyperparameters"}
     (run / "config.json").write_text(json.dumps(older))
-    lines = " ".join(CliRunner().invoke(main, ["show", str(run)]).stdout.split())
+    lines = " ".join(CliRunner().invoke(main, ["show", str(run), "--details"]).stdout.split())
     assert "Hyperparameters given (defaults were not recorded) ranpac:M=32: M=32 simplecil: none" in lines
     (run / "config.json").write_text(json.dumps({**older, "hyperparameters": ["\x1b[2J"]}))
     assert CliRunner().invoke(main, ["show", str(run)]).exit_code == 0
