@@ -1,74 +1,85 @@
-"""What is shown of a GTEP run: terminal, JSON, ``report.html``."""
+"""What is shown of a GTEP run."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
-from html import escape
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from protocols.gtep.cells import Cell, table_rows
+from protocols.gtep.reading import GtepResults
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Rankings, Summary
-from protocols.report import gtep_words as words
+from protocols.report import gtep_compared as compared
+from protocols.report import gtep_notes
+from protocols.report import gtep_tables as judged
+from protocols.report import gtep_tried as tried
 from protocols.report.gtep_figures import figures
-from protocols.report.gtep_tables import legend, tuned_on
-from protocols.report.old_page import identity, write_page
-from protocols.report.old_terminal import bullets, panels_html, summary, table_html
 from protocols.report.plain import plain
-from protocols.running.protocol import Exported
-from seqsearch.pools.base import Pool
+from protocols.report.table import Table
+from protocols.report.view import View
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+HOW = (
+    'The protocol of "Hyperparameters in Continual Learning: A Reality Check". First, seqsearch tries random settings of each '
+    "method on class orders of one pool, on images that no test has. It chooses the setting with the highest harmonic mean of "
+    "Acc and AvgAcc. Then it trains each method with its chosen setting on class orders of the other pools, and evaluates it on "
+    "their test images.",
+    "Acc pools all test images of the classes seen; it is no mean over tasks. AvgAcc is the mean of Acc after each task.",
+    "trials.parquet has every setting, table.parquet the tables, and chosen.yaml the choice as --params reads it.",
+)
+LAYOUTS = (
+    judged.JUDGED,
+    judged.OVERVIEW,
+    judged.COSTS,
+    compared.BY_CHOICE,
+    compared.RANKED,
+    tried.TRIED,
+    tried.EXPECTED,
+    tried.TROUBLES,
+    compared.UNSHARED,
+    compared.LOOK_ALIKES,
+)
+"""Of all tables that a run may have."""
 
-PAPER = "Hyperparameters in Continual Learning: A Reality Check"
+
+def view(s: Summary, results: GtepResults | None = None) -> View:
+    """Headline, tables, figures and notes; of a run that is not finished no tables."""
+    return View(
+        section="gtep",
+        name=_name(s),
+        kind=f"tuned on {judged.tuned_on(s)}",
+        headline=gtep_notes.headline(s),
+        tiles=tuple(gtep_notes.tiles(s)),
+        key=(judged.key(s),) if s.results.finished else (),
+        tables=tables(s) if s.results.finished else (),
+        notes=tuple(gtep_notes.notes(s)),
+        draws=lambda: figures(s),
+        how=HOW,
+        configs=(s.results.config,),
+        data=_data(s),
+    )
 
 
-def render(s: Summary) -> RenderableType:
-    """The summary for a terminal, or as plain text for a file."""
-    return summary("gtep", words.headline(s), legend(s), words.tables(s), (*words.findings(s), *words.notes(s)))
-
-
-def write_report(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
-    """Write ``report.html`` into a finished run and return its path; no image of ``pools`` is shown."""
-    s = exported.summary
-    said, notes = bullets(words.findings(s)), bullets(words.notes(s))
-    sections = [
-        f'<p class="eyebrow">seqsearch run {escape(_name(s))}</p>\n<h1>{escape(words.headline(s))}</h1>',
-        f'<p class="lead">{escape(legend(s))}</p>' if legend(s) else "",
-        *(table_html(t) for t in words.tables(s)), f"<h2>What it says</h2>\n<ul>{said}</ul>",
-        *(panels_html(f) for f in figures(s)),
-        f'<ul class="notes">{notes}</ul>', _how(s), identity(s.results.config, pools),
-    ]  # fmt: skip
-    return write_page(run / "report.html", f"{_name(s)}: tuned on {tuned_on(s)}", sections)
+def tables(s: Summary) -> list[Table]:
+    """All but the one that is never folded away."""
+    after = compared.by_choice(s), compared.rankings(s), tried.tried(s), tried.expected(s), tried.troubles(s)
+    return [judged.overview(s), judged.costs(s), *after, compared.unshared(s), compared.look_alikes(s)]
 
 
 def _name(s: Summary) -> str:
     return str(s.results.config.get("run_id") or "-")
 
 
-def _how(s: Summary) -> str:
-    return (
-        f"<h2>How it was computed</h2>\n<p>The protocol of <cite>{escape(PAPER)}</cite>: random settings of each method are "
-        "tried on class orders of one pool, on images that no test has, and the one with the highest harmonic mean of Acc and "
-        "AvgAcc is trained again on class orders of other pools and judged there on test images. trials.parquet has every "
-        "setting, table.parquet the tables, chosen.yaml the choice as --params reads it.</p>"
-    )
-
-
-def to_json(s: Summary) -> dict[str, Any]:
-    """Plain values; what is not a finite number is None."""
+def _data(s: Summary) -> dict[str, Any]:
     rows = {(r["pool"], r["method_id"], r["use"]): r for r in table_rows(s.cells)}
     found: dict[str, Any] = _listed(
         {
             "run": _name(s), "finished": s.results.finished, "reached": (s.results.stats or {}).get("reached") or "",
-            "headline": words.headline(s), "findings": words.findings(s), "notes": words.notes(s), "stats": s.results.stats,
-            "tuned_on": tuned_on(s), "judged_on": s.results.pools, "methods": s.results.methods,
+            "findings": [n.text for n in gtep_notes.notes(s) if n.level == "finding"], "stats": s.results.stats,
+            "tuned_on": judged.tuned_on(s), "judged_on": s.results.pools, "methods": s.results.methods,
             "table": [_cell(c, rows[c.pool, c.method, c.use]) for c in s.cells],
             "first_phase": [_search(x) for x in s.searches],
             "with_the_best": [_best(s, pool, use) for pool, use in s.best],

@@ -1,19 +1,20 @@
-"""The figures of a GTEP summary: accuracy as tasks arrive, by setting, against cost, and of the best of so many settings."""
+"""The figures of a GTEP summary: ranks, the best of so many settings, accuracy as tasks arrive, by setting, and against cost."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from protocols.gtep.cells import FRESH, OF_TUNING, USES, Cell
+from protocols.gtep.cells import FRESH, OF_TUNING, USES, Cell, table_rows
 from protocols.gtep.summary import Summary
-from protocols.report.figures import SERIES, Panel, Panels
-from protocols.report.gtep_tables import first_phase, names, tuned_on, tuning
-from protocols.report.shapes import Bar, Line, bars, curves, named_dots, tenths
-from protocols.report.text import percent
+from protocols.report.figures import COLOURS, HEIGHT, SERIES, WIDTH, Panel, Panels, axes_of, figure_of, short, styled
+from protocols.report.gtep_tables import first_phase, names, tuned_on, tuning, valid
+from protocols.report.shapes import Bar, Line, apart, bars, beside, curves, named_dots, tenths
+from protocols.report.text import enumerated, percent
+from seqsearch.distribution.interval import AGREE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +27,7 @@ METHOD = "Each dot is a method, its name beside it."
 
 def figures(s: Summary) -> list[Panels]:
     """All that there is something for."""
-    found = [over_tasks(s), by_setting(s), costs(s), best_of(s), regrets(s)]
+    found = [ranks(s), best_of(s), over_tasks(s), by_setting(s), costs(s), regrets(s)]
     return [p for p in found if p.panels]
 
 
@@ -42,8 +43,67 @@ def _groups(s: Summary) -> Iterator[list[str]]:
         yield methods[i : i + len(SERIES)]
 
 
-def _valid(s: Summary, pool: str, use: str = "tuned") -> list[Cell]:
-    return [c for c in s.cells if (c.pool, c.use) == (pool, use) and c.valid]
+# ------------------------------------------------------------------------------------------------ ranks
+
+Ranks = tuple[str, Mapping[str, int]]
+"""What a ranking is called, and the rank of each method in it."""
+RANKED = {"tuned": "tuned", "conventional": "chosen here", "original": "original"}
+"""What rankings on a pool are called, by the settings that are judged; as in the table of choices."""
+
+
+def ranks(s: Summary) -> Panels:
+    """How the rank of a method moves from the pool that was tuned on to another, and to other settings there."""
+    drawn = []
+    for pool, title in names(s).items():
+        if len(found := list(_rankings(s, pool))) > 1:
+            said = "; ".join(f"{name}: {enumerated([f'{m} {r}' for m, r in of.items()])}" for name, of in found)
+            drawn.append(Panel(rank_lines(found, _colours(s)), f"Ranks by H. {said}", title, wide=True))
+    legend = (
+        f"Rank by H, 1 is the highest. As chosen: on {tuning(s)}; tuned: the same settings on the pool above; chosen here: "
+        "settings of that pool; original: the defaults."
+    )
+    return Panels("ranks", "Ranks of methods", legend, tuple(drawn))
+
+
+def _rankings(s: Summary, pool: str) -> Iterator[Ranks]:
+    """Rankings of two methods or more."""
+    scores = {x.method: float(x.scores[x.chosen]) for x in first_phase(s) if x.chosen is not None}
+    scores = {m: h for m, h in scores.items() if math.isfinite(h)}
+    found: list[Ranks] = [
+        ("as chosen", {m: 1 + sum(v > h + AGREE for v in scores.values()) for m, h in scores.items()})
+    ]
+    rows = [r for r in table_rows(s.cells) if r["pool"] == pool and r["rank"] is not None]
+    for use, name in RANKED.items():
+        found.append((name, {r["method_id"]: r["rank"] for r in rows if r["use"] == use}))
+    return ((name, of) for name, of in found if len(of) > 1)
+
+
+def rank_lines(rankings: Sequence[Ranks], colours: Mapping[str, str], ax: Axes | None = None) -> Figure:
+    """Rankings side by side, the highest on top; a line for each method, with its name and rank at both ends."""
+    methods = list(dict.fromkeys(m for _, of in rankings for m in of))
+    places = {m: [(i, _height(of, m)) for i, (_, of) in enumerate(rankings) if m in of] for m in methods}
+    most = max(r for _, of in rankings for r in of.values())
+    with styled():
+        ax = axes_of(ax, 2 * WIDTH, min(2 * HEIGHT, max(HEIGHT, 18 * len(methods) + 60)))
+        ax.set_ylim(-most - 0.6, -0.4)
+        for m, at in places.items():
+            ax.plot([x for x, _ in at], [y for _, y in at], color=COLOURS[colours[m]], marker="o")
+        for end, away in ((0, -14), (-1, 14)):
+            heights = apart([at[end][1] for at in places.values()], ax)
+            for (m, at), y in zip(places.items(), heights, strict=True):
+                x = at[end][0]
+                beside(ax, f"{short(m)} {rankings[x][1][m]}", x, y, colours[m], away, "bold")
+        ax.set_xticks(range(len(rankings)), [name for name, _ in rankings])
+        ax.xaxis.tick_top()
+        ax.set_yticks([-r for r in range(1, most + 1)], [""] * most)
+        ax.spines["bottom"].set_visible(False)
+        return figure_of(ax)
+
+
+def _height(of: Mapping[str, int], method: str) -> float:
+    """Where a method stands: methods of the same rank a little below each other."""
+    same = [m for m, r in of.items() if r == of[method]]
+    return -of[method] - 0.15 * same.index(method)
 
 
 # ------------------------------------------------------------------------------------------------ curves
@@ -64,7 +124,7 @@ def over_tasks(s: Summary) -> Panels:
     y = tenths([float(v) for c in known for v in (c.curve.min(), c.curve.max())] or [0.0])
     drawn = []
     for pool, title in names(s).items():
-        cells = {c.method: c for c in _valid(s, pool)}
+        cells = {c.method: c for c in valid(s, pool)}
         for group in _groups(s):
             if shown := [cells[m] for m in group if m in cells]:
                 said = "; ".join(f"{c.method}: {percent(float(c.curve.mean(axis=0)[-1]))} %" for c in shown)
@@ -123,7 +183,7 @@ def by_setting(s: Summary) -> Panels:
     pools[tuned_on(s)] = f"{tuning(s)}, further class orders", tuple(OF_TUNING.values())
     drawn = []
     for pool, (title, uses) in pools.items():
-        cells = [c for m in s.results.methods for use in uses for c in _valid(s, pool, use) if c.method == m]
+        cells = [c for m in s.results.methods for use in uses for c in valid(s, pool, use) if c.method == m]
         for figure in ("Acc", "AvgAcc") if cells else ():
             said = "; ".join(f"{c.method}, {c.use}" for c in cells)
             drawn.append(Panel(settings(cells, figure), f"{figure}: {said}", f"{title}: {figure}", wide=True))
@@ -135,7 +195,7 @@ def costs(s: Summary) -> Panels:
     """Acc against the size of the model and against training time, as Figs. 6bc and 9bc."""
     drawn, colours = [], _colours(s)
     for pool, title in names(s).items():
-        cells = _valid(s, pool)
+        cells = valid(s, pool)
         sizes = [(c, c.model_bytes / 1e6) for c in cells if c.model_bytes is not None]
         times = [(c, c.seconds) for c in cells if math.isfinite(c.seconds)]
         for points, x_name in ((sizes, "size of the model, MB"), (times, "training time of one order, s")):

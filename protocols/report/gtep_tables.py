@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from protocols.gtep.cells import OF_TUNING, Cell, Matrix, table_rows
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Summary
 from protocols.report.table import (
+    DIFFERENCE,
     DOWN,
     GTEP,
     MEGABYTES,
     OURS,
     PERCENT,
     SECONDS,
-    SIZES,
     UP,
     Column,
     Layout,
@@ -28,20 +31,15 @@ from protocols.report.table import (
     table,
 )
 from protocols.report.text import count, duration, enumerated, percent
+from seqsearch.core.text import shortened, shown
+from seqsearch.distribution.interval import Interval
 
 LONG = 40
 """Pools with longer names are numbered; their names are said once."""
-CONDITIONS = (
-    "Over all class orders of these classes and their training seeds, with these images and these settings: what other "
-    "classes, images or draws of settings would show is in no interval"
-)
-MARKED = (
-    "* does not differ significantly from the first (multiple comparisons with the best, 95 % over all methods), or shows the "
-    "same H; unmarked: significantly below it."
-)
+LONGEST = 60
+"""Characters of a setting in a table; the notes and ``--json`` have all of it."""
 TUNING = "the tuning pool"
 """What the pool is called that settings are chosen on, if its name is long."""
-POOLED = "Acc: test images of all classes that are classified right after the last task, pooled (no mean over tasks)"
 
 
 def bytes_text(number: int | None) -> str:
@@ -58,7 +56,7 @@ def seconds_text(seconds: float) -> str:
 
 
 OWN = f"{OURS}, docs/gtep.md"
-METHOD = Column("method", "Method")
+POOL, METHOD = Column("pool", "Pool"), Column("method", "Method")
 PLACE = Scale("place", "from 1", str)
 WITH_SD = PERCENT._replace(text=lambda v: f"{percent(v[0])} ({percent(v[1])})")
 TIME = SECONDS._replace(text=seconds_text)
@@ -79,20 +77,25 @@ HARMONIC = Column(
     "class orders, each with a training seed of its own",
 )  # fmt: skip
 RANK = Column(
-    "rank", "rank", "place by H; * does not differ significantly from the first", PLACE, DOWN,
+    "rank", "rank", "place by H; * does not differ significantly from the first (95 % over all methods), or shows the same H",
+    PLACE, DOWN,
     f"{OWN}; *: multiple comparisons with the best (Hsu, 1981)",
 )  # fmt: skip
 ON_POOL = replace(ACC, key="acc_...", heading="...: Acc"), replace(AVG, key="avg_acc_...", heading="...: AvgAcc")
-OVERVIEW = Layout("overview", "Tuned on ...", (METHOD, *ON_POOL))
-JUDGED = Layout(
-    "judged",
-    "On ..., ...",
+REGRET = Column(
+    "regret", "regret", "what choosing elsewhere costs", DIFFERENCE, DOWN, OWN, "H (chosen here) - H (tuned)", "class orders",
+)  # fmt: skip
+SETTING = Column(
+    "setting", "setting", "hyperparameters that the method was evaluated with; the notes have long ones in full"
+)
+OVERVIEW = Layout("overview", "Pool by pool, tuned on ...", (METHOD, *ON_POOL))
+JUDGED = Layout("methods", "On ..., tuned on ...", (POOL, METHOD, ACC, AVG, HARMONIC, RANK, REGRET, SETTING))
+COSTS = Layout(
+    "costs",
+    "Costs",
     (
+        POOL,
         METHOD,
-        ACC,
-        AVG,
-        HARMONIC,
-        RANK,
         replace(stored("stored_mb", "stored"), scale=BYTES),
         replace(size("size_mb", "size"), scale=BYTES),
         Column("train_seconds", "time", "time to train one class order", TIME, DOWN, f"{GTEP}, section 4.1 (Fig. 6)"),
@@ -102,7 +105,7 @@ JUDGED = Layout(
 
 @dataclass(frozen=True)
 class Standing:
-    """The methods of a pool and use: the first, those that do not differ significantly from it, and those below.
+    """The methods of a pool: the first, those that do not differ significantly from it, and those below.
 
     A method whose H shows the same digits as that of the first is not said to be below it, whatever the comparison holds.
 
@@ -114,21 +117,58 @@ class Standing:
     below: tuple[str, ...]
     lacking: str = ""
 
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Methods that may be the best."""
+        return (self.first, *self.alike)
 
-def standing(s: Summary, pool: str, use: str = "tuned") -> Standing | None:
+    @property
+    def methods(self) -> int:
+        """How many are compared; where they cannot be, one."""
+        return len(self.candidates) + len(self.below)
+
+    @property
+    def above(self) -> bool:
+        """The first is significantly above all others."""
+        return bool(self.below) and not self.alike
+
+
+def standing(s: Summary, pool: str) -> Standing | None:
     """None if no method was judged on all orders."""
-    found = s.best.get((pool, use))
-    there = [c.method for c in s.cells if (c.pool, c.use) == (pool, use)]
-    good = [c.method for c in s.cells if (c.pool, c.use) == (pool, use) and c.valid]
+    found = s.best.get((pool, "tuned"))
+    there = [c.method for c in s.cells if (c.pool, c.use) == (pool, "tuned")]
+    good = [c.method for c in valid(s, pool)]
     if found is None or found.best is None or not good:
         return None
     first, alike = there[found.best], [there[i] for i in found.candidates if i != found.best]
-    shown = {c.method: percent(c.harmonic.value.value) for c in s.cells if (c.pool, c.use) == (pool, use) and c.valid}
-    alike += [m for m in good if m != first and m not in alike and shown[m] == shown.get(first)]
+    texts = {c.method: percent(c.harmonic.value.value) for c in valid(s, pool)}
+    alike += [m for m in good if m != first and m not in alike and texts[m] == texts.get(first)]
     if found.lacking and len(good) > 1:
         return Standing(first, (), (), found.lacking)
     below = [m for m in good if m != first and m not in alike]
     return Standing(first, tuple(alike), tuple(below))
+
+
+def standings(s: Summary) -> list[tuple[str, Standing]]:
+    """Of the pools on which any method has figures."""
+    return [(pool, found) for pool in names(s) if (found := standing(s, pool))]
+
+
+def valid(s: Summary, pool: str, use: str = "tuned") -> list[Cell]:
+    """Methods with figures."""
+    return [c for c in s.cells if (c.pool, c.use) == (pool, use) and c.valid]
+
+
+def h_of(s: Summary, pool: str, method: str) -> float:
+    """H of a method on a pool with the setting chosen."""
+    found = cell(s, pool, method)
+    return found.harmonic.value.value if found else math.nan
+
+
+def leaders(s: Summary, pool: str, first: str) -> list[str]:
+    """Methods that show the highest H on a pool, the ``first`` one before all others."""
+    texts = {c.method: percent(c.harmonic.value.value) for c in valid(s, pool)}
+    return [first, *(m for m, text in texts.items() if m != first and text == texts.get(first))]
 
 
 def names(s: Summary) -> dict[str, str]:
@@ -147,11 +187,10 @@ def tuning(s: Summary) -> str:
     return tuned_on(s) if len(tuned_on(s)) <= LONG else TUNING
 
 
-def legend(s: Summary) -> str:
-    """What the pools are that are called otherwise than by their names; empty if none is."""
+def renamed(s: Summary) -> dict[str, str]:
+    """Pools by what they are called, where that is not their name."""
     called = {tuning(s): tuned_on(s), **{name: pool for pool, name in names(s).items()}}
-    said = [f"{name} is {pool}" for name, pool in called.items() if name != pool]
-    return f"Here {enumerated(said)}." if said else ""
+    return {name: pool for name, pool in called.items() if name != pool}
 
 
 def cell(s: Summary, pool: str, method: str, use: str = "tuned") -> Cell | None:
@@ -163,7 +202,72 @@ def first_phase(s: Summary) -> list[Search]:
     return [x for x in s.searches if x.pool == tuned_on(s)]
 
 
+def was_tuned(s: Summary) -> bool:
+    """Settings were chosen in this run, and not given by ``--params``."""
+    return str(s.results.setting("params") or "tuned") == "tuned"
+
+
+def params_text(params: Mapping[str, Any]) -> str:
+    """In one line: ``lr=0.01, epochs=5``."""
+    return ", ".join(f"{k}={v if isinstance(v, str) else json.dumps(v)}" for k, v in params.items()) or "defaults"
+
+
 # ------------------------------------------------------------------------------------------------ the second phase
+
+
+def key(s: Summary) -> Table:
+    """Each method on each pool with the setting that was chosen. Bold: methods that may be the best there."""
+    several, regrets = len(names(s)) > 1, {(c.pool, c.method): c.regret for c in s.compared if c.regret}
+    columns = [c for c in JUDGED.columns if (c is not POOL or several) and (c is not REGRET or regrets)]
+    rows = []
+    for pool, called in names(s).items():
+        for method, values in _judged(s, pool):
+            found = regrets.get((pool, method))
+            of = dict(zip(JUDGED.columns, (called, method, *values), strict=True))
+            of[REGRET] = found.value if found else None
+            rows.append([of[c] for c in columns])
+    long = renamed(s)
+    lead = "Percent; means over class orders, with their standard deviation (sd)."
+    lead += f" Here {enumerated([f'{name} is {pool}' for name, pool in long.items()])}." if long else ""
+    how = f"tuned on {tuning(s)}" if was_tuned(s) else f"with the settings of --params {s.results.setting('params')}"
+    where = "Methods" if several else f"On {next(iter(names(s).values()), '-')}"
+    return table(JUDGED, lead, rows, columns, f"{where}, {how}")
+
+
+def _judged(s: Summary, pool: str) -> Iterator[tuple[str, tuple[Value, ...]]]:
+    """The methods that ran on a pool with their figures, and None in the place of regret."""
+    ranks = {r["method_id"]: r["rank"] for r in table_rows(s.cells) if (r["pool"], r["use"]) == (pool, "tuned")}
+    found = standing(s, pool)
+    best = found.candidates if found and found.methods > 1 else ()
+    for method in s.results.methods if any(c.pool == pool for c in s.cells) else ():
+        c = cell(s, pool, method)
+        if c is None or not c.valid:
+            yield method, (trouble(s, c, method), *[None] * 5)
+            continue
+        h: Interval | Marked = Marked(c.harmonic.value, bold=True) if method in best else c.harmonic.value
+        rank = Marked(ranks[method], "*" if method in best else "")
+        yield method, (_sd(c.acc), _sd(c.avg), h, rank, None, shortened(shown(params_text(c.params)), LONGEST))
+
+
+def failed(s: Summary) -> Iterator[tuple[str, str, str]]:
+    """Methods that have no figures on a pool: the method, what the pool is called, and why."""
+    for pool, called in names(s).items():
+        for method in s.results.methods if any(c.pool == pool for c in s.cells) else ():
+            c = cell(s, pool, method)
+            if c is None or not c.valid:
+                yield method, called, trouble(s, c, method)
+
+
+def costs(s: Summary) -> Table:
+    """Of the methods that have figures, with the settings chosen."""
+    several = len(names(s)) > 1
+    rows: list[tuple[Value, ...]] = []
+    for pool, called in names(s).items():
+        for c in [c for m in s.results.methods if (c := cell(s, pool, m)) and c.valid]:
+            sizes = (None if n is None else n / 1e6 for n in (c.stored_bytes, c.model_bytes))
+            rows.append((*([called] if several else []), c.method, *sizes, c.seconds))
+    columns = COSTS.columns if several else COSTS.columns[1:]
+    return table(COSTS, "Times are of the machines of this run.", rows, columns)
 
 
 def overview(s: Summary) -> Table:
@@ -174,40 +278,14 @@ def overview(s: Summary) -> Table:
         row: list[Value] = [method]
         for pool in called:
             c = cell(s, pool, method)
-            row += [_sd(c.acc), _sd(c.avg)] if c and c.valid else [_trouble(s, c, method), None]
+            row += [_sd(c.acc), _sd(c.avg)] if c and c.valid else [trouble(s, c, method), None]
         rows.append(row)
-    lead = f"Percent, mean over class orders (sd). Columns: pools judged on. {POOLED}; AvgAcc: mean of that over the tasks."
+    lead = "Percent; means over class orders, with their standard deviation (sd). Columns: pools evaluated on."
     columns = [METHOD, *(c.named(name) for name in called.values() for c in ON_POOL)]
-    return table(OVERVIEW, lead, rows, columns, f"Tuned on {tuning(s)}")
+    return table(OVERVIEW, lead, rows, columns, f"Pool by pool, tuned on {tuning(s)}")
 
 
-def judged(s: Summary, pool: str) -> Table:
-    """The methods on one pool."""
-    ranks = {r["method_id"]: r["rank"] for r in table_rows(s.cells) if (r["pool"], r["use"]) == (pool, "tuned")}
-    found, rows = standing(s, pool), list[tuple[Value, ...]]()
-    compared = bool(found and not found.lacking and (found.alike or found.below))
-    for method in s.results.methods if any(c.pool == pool for c in s.cells) else ():
-        c = cell(s, pool, method)
-        if c is None or not c.valid:
-            rows.append((method, _trouble(s, c, method), *[None] * 6))
-            continue
-        rank = Marked(ranks[method], "*" if compared and found and method in (found.first, *found.alike) else "")
-        sizes = (None if n is None else n / 1e6 for n in (c.stored_bytes, c.model_bytes))
-        rows.append((method, _sd(c.acc), _sd(c.avg), c.harmonic.value, rank, *sizes, c.seconds))
-    lead = (
-        f"Percent. {POOLED}; AvgAcc: mean of that after each task; both mean over class orders (sd). H: harmonic mean of the "
-        f"two means. {CONDITIONS}. {MARKED if compared else 'There is no significance test of these methods.'} "
-        f"{SIZES} Time: to train one class order, on the machines of this run."
-    )
-    return table(JUDGED, lead, rows, title=f"On {names(s)[pool]}, {_how(s)}")
-
-
-def _how(s: Summary) -> str:
-    given = str(s.results.setting("params") or "tuned")
-    return f"tuned on {tuning(s)}" if given == "tuned" else f"with the settings of --params {given}"
-
-
-def _trouble(s: Summary, c: Cell | None, method: str) -> str:
+def trouble(s: Summary, c: Cell | None, method: str) -> str:
     """Why a method has no figures on a pool."""
     if c is None:
         search = next((x for x in first_phase(s) if x.method == method), None)

@@ -1,11 +1,8 @@
-"""The first phase of a GTEP run in tables and in words: what was tried, what was chosen, and whether it was enough."""
+"""The first phase of a GTEP run in tables: what was tried, what was chosen, and whether it was enough."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Summary
@@ -27,10 +24,8 @@ from protocols.report.table import (
     Value,
     table,
 )
-from protocols.report.text import count, enumerated, percent
+from protocols.report.text import percent
 from seqsearch.core.text import shortened, shown
-from seqsearch.selection.enough import MORE
-from seqsearch.selection.with_the_best import WithTheBest
 
 STEPS = (1, 5, 10)
 """Settings tried, for which the expected best is shown, beside all and the fewest that a method has."""
@@ -50,7 +45,7 @@ TRIED = Layout(
     (
         METHOD,
         Column("tried", "tried", "settings tried, R", SMALL, NEITHER, f"{GTEP}, Algorithm 2"),
-        Column("not_well", "not well", "settings that diverged or failed on any order", SMALL, NEITHER, OWN),
+        Column("not_well", "not well", "settings that diverged or failed on any order; such never win", SMALL, NEITHER, OWN),
         Column("left_early", "left early", "settings that the scheduler stopped", SMALL, NEITHER, OWN),
         Column(
             "chosen", "chosen", "number of the setting chosen, from 0: the one with the highest H", NUMBER, NEITHER,
@@ -60,16 +55,18 @@ TRIED = Layout(
         Column("acc", "Acc", AS_CHOSEN, PERCENT, UP, f"{GTEP}, section 4.1", "as Acc (sd)"),
         Column("avg_acc", "AvgAcc", AS_CHOSEN, PERCENT, UP, f"{GTEP}, section 4.1", "as AvgAcc (sd)"),
         Column(
-            "alike", "alike", "other settings that do not differ significantly from the best (95 % over all settings)", SMALL,
+            "alike", "alike", "other settings that do not differ significantly from the best (95 % over all settings)",
+            SMALL,
             NEITHER, "Simultaneous Confidence Intervals for All Distances from the 'Best' (Hsu, 1981)",
         ),
         Column("by_acc", "by Acc", ALONE.format("Acc"), NUMBER, NEITHER, OWN, "argmax over settings"),
         Column("by_avg_acc", "by AvgAcc", ALONE.format("AvgAcc"), NUMBER, NEITHER, OWN, "argmax over settings"),
         Column(
-            "images_each", "images each", "images stepped on for one setting, over all tasks and orders, on average",
+            "images_each", "images each",
+            "images stepped on for one setting, over all tasks and orders, on average; a shared first task counts in each",
             COUNT._replace(text=lambda n: f"{n:,.0f}" if n else FREE), DOWN, OWN,
         ),
-        Column("train_seconds", "time of all", "time to train all settings tried", TIME, DOWN, OWN),
+        Column("train_seconds", "time of all", "time to train all settings tried, on the machines of this run", TIME, DOWN, OWN),
     ),
 )  # fmt: skip
 TROUBLES = Layout(
@@ -86,11 +83,11 @@ TROUBLES = Layout(
 BEST_OF = Column(
     "best_of_...",
     "best of ...",
-    "H of the best of r random settings, on average",
+    "H, as chosen by, of the best of r random settings of these spaces, on average, on these class orders",
     PERCENT,
     UP,
     "Showing Your Work Doesn't Always Work (Tang et al., 2020)",
-    "mean over all r-subsets of the R settings of their greatest H",
+    "mean over all r-subsets of the R settings of their greatest H, all as likely",
 )
 HUNDREDTHS = SPREAD._replace(text=lambda v: f"{100 * v:.2f}")
 ENOUGH = (
@@ -153,12 +150,8 @@ def tried(s: Summary) -> Table:
         figures = (float(v[x.chosen]) for v in (x.scores, x.acc, x.avg))
         rows.append((x.method, *numbers, x.chosen, *figures, alike, x.by_acc, x.by_avg, x.work, x.seconds))
     lead = (
-        "Percent, on the images that settings are chosen by: of a chosen one too high on average, since it was chosen for "
-        "them. Settings are numbered from 0. Not well: diverged on any class order, or failed otherwise; such never win. Left "
-        "early: by the scheduler. Alike: other settings that cannot be told from the best (95 % over all settings; these classes "
-        "and images). By Acc, by AvgAcc: the setting that either alone would have chosen. Images each: images that training "
-        "stepped on for one setting, on average; a first task that settings share counts in each. Time of all: to train all "
-        "settings, on the machines of this run."
+        "Percent, on the images that settings are chosen by; figures of a chosen setting are too high on average. Settings are "
+        "numbered from 0."
     )
     return table(TRIED, lead, rows, title=f"What was tried on {tuning(s)}")
 
@@ -171,10 +164,7 @@ def troubles(s: Summary) -> Table:
         for x in s.searches
         for n, status, why in x.troubles
     ]
-    lead = (
-        "Settings are numbered from 0. The first class order (sequences.parquet) on which it did not end well, the task, from 1, "
-        "and what was said; a setting is not tried further once one order failed."
-    )
+    lead = "Where: the first class order (sequences.parquet) and task (from 1) that failed. A setting is not tried further then."
     if len(rows) > MOST_TROUBLES:
         lead += f" The first {MOST_TROUBLES} of {len(rows):,}; trials.parquet has all."
     return table(TROUBLES, lead, rows[:MOST_TROUBLES])
@@ -190,12 +180,7 @@ def expected(s: Summary) -> Table:
         best, R = x.best_of.expected, len(x.best_of.expected)
         at = [float(best[r - 1]) if r <= R else None for r in steps]
         rows.append((x.method, *at, (float(best[-1]), R), *_gains(x), _stop(x)))
-    lead = (
-        "H in percent as chosen by, and points. Of r random settings, the best one's on average: exactly, for every r of those "
-        "tried are as likely; in a search of these spaces, on these class orders. At most: what 10 more would add, over "
-        "searches of this length; from here: to this search, if the best scores fall off exponentially. Noise: standard error "
-        "over class orders of a difference of two settings. Enough: both are below it."
-    )
+    lead = "H in percent as chosen by, and points. Enough: ten more would add less than the noise."
     return table(EXPECTED, lead, rows, [METHOD, *(BEST_OF.named(str(r)) for r in steps), *ENOUGH])
 
 
@@ -208,74 +193,3 @@ def _gains(x: Search) -> tuple[float, float, float]:
 
 def _stop(x: Search) -> str | None:
     return None if x.enough is None else "not known" if x.enough.lacking else "yes" if x.enough.stop else "no"
-
-
-def params_text(params: Mapping[str, Any]) -> str:
-    """In one line: ``lr=0.01, epochs=5``."""
-    return ", ".join(f"{k}={v if isinstance(v, str) else json.dumps(v)}" for k, v in params.items()) or "defaults"
-
-
-# ------------------------------------------------------------------------------------------------ in words
-
-
-def chosen(x: Search) -> str:
-    """What a method goes on with, and how its first phase went."""
-    R = len(x.scores)
-    if x.chosen is None:
-        return f"{x.method}: none of {count(R, 'setting')} ended well on all class orders, so that none was chosen."
-    text = f"{x.method}: setting {x.chosen} of {R} was chosen ({params_text(x.params[x.chosen])})"
-    said = [f"H = {percent(x.scores[x.chosen])} % as chosen by, which is too high on average"]
-    if x.diverged:
-        said.append(f"{x.diverged} of {R} diverged or failed")
-    if x.left_early:
-        said.append(f"{x.left_early} of {R} were left early")
-    if x.candidates is not None and R > 1:
-        said.append(_others(x.candidates))
-    return f"{text}: {'; '.join(said)}."
-
-
-def _others(found: WithTheBest) -> str:
-    """Which other settings are as good as the best, for all that is known."""
-    if found.lacking:
-        return f"whether others are as good is not told: {found.lacking}"
-    number, over = len(found.candidates) - 1, "over class orders of these classes (95 %)"
-    return (
-        f"{count(number, 'other')} cannot be told from the best {over}"
-        if number
-        else f"the best is told from all others {over}"
-    )
-
-
-def alone(x: Search) -> str:
-    """That Acc or AvgAcc alone would have chosen otherwise."""
-    by = {"Acc": x.by_acc, "AvgAcc": x.by_avg}
-    said = [f"{what} alone would have chosen {n}" for what, n in by.items() if n is not None and n != x.chosen]
-    if x.chosen is None or not said:
-        return ""
-    return f"{x.method}: {enumerated(said)}, not {x.chosen}; of these settings and class orders."
-
-
-def enough(s: Summary) -> str:
-    """Whether more settings would be worth their while."""
-    searches = [x for x in first_phase(s) if x.chosen is not None]
-    if not searches:
-        return ""
-    if all(x.enough is None for x in searches):
-        drawn = "those that Optuna proposes, or that were left early, are no independent draws"
-        return f"How much more settings would bring is not known: {drawn}."
-    groups: dict[str, list[str]] = {}
-    for x in searches:
-        if x.enough is not None:
-            groups.setdefault(_verdict(x, str(s.results.setting("trials"))), []).append(x.method)
-    said = "; ".join(f"{enumerated(methods)}: {verdict}" for verdict, methods in groups.items())
-    return f"Would {MORE} more settings help? {said}. Of draws from these search spaces, on these class orders; a rule, no test."
-
-
-def _verdict(x: Search, asked: str) -> str:
-    if asked.isdecimal() and len(x.scores) < int(asked):
-        return f"there are no more than {len(x.scores)}"
-    if x.enough is None or x.enough.lacking:
-        return f"not known ({x.enough.lacking if x.enough else ''})"
-    if x.enough.stop:
-        return "less than class orders make differ anyway"
-    return "maybe, by more than class orders make differ anyway"

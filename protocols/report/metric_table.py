@@ -28,7 +28,7 @@ LAID_OUT = {
     "edge": "protocols.report.edge_tables",
     "explain": "protocols.report.explain_tables",
     "frozen": "protocols.report.frozen",
-    "gtep": "protocols.report.gtep_words",
+    "gtep": "protocols.report.gtep",
     "mcil": "protocols.report.mcil_tables",
     "methods": "protocols.report.methods",
     "online": "protocols.report.online_tables",

@@ -11,7 +11,8 @@ import pytest
 from protocols.gtep.alike import check_alike
 from protocols.gtep.protocol import GTEP
 from protocols.gtep.study import prepare
-from protocols.report import gtep, gtep_words
+from protocols.report import gtep
+from protocols.report.page import html
 from seqsearch.core.errors import UserError
 from seqsearch.storage.files import cache_root
 from tests.unit.gtep.small import HALF, finished, results, rows, small
@@ -35,15 +36,15 @@ def test_pairs_are_named_and_nothing_else_changes(run: Path, tmp_path: Path) -> 
     assert results(plain) == results(run)
 
 
-def test_they_are_shown(run: Path, tmp_path: Path) -> None:
-    exported = GTEP.read(run)
-    s = exported.summary
+def test_they_are_shown(run: Path) -> None:
+    view = gtep.view(GTEP.read(run).summary)
     first = rows(run, "look_alikes")[0]
-    pair = f"closest: {first['tuned_class']} [{first['tuned_row']}] and {first['judged_class']} [{first['judged_row']}]"
-    assert pair in " ".join(gtep_words.findings(s))
-    assert [t.title for t in gtep_words.tables(s)].count("Images that look alike") == 1
-    assert "Images that look alike" in gtep.write_report(tmp_path, exported, []).read_text()
-    assert len(json.loads(json.dumps(gtep.to_json(s), allow_nan=False))["look_alikes"]) == 20
+    [closest] = [n for n in view.notes if n.code == "gtep.closest"]
+    pair = f"{first['tuned_class']} [{first['tuned_row']}] and {first['judged_class']} [{first['judged_row']}]"
+    assert pair in closest.text
+    assert [t.title for t in view.all_tables()].count("Images that look alike") == 1
+    assert "Images that look alike" in html(view, "")
+    assert len(json.loads(json.dumps(view.to_json(), allow_nan=False))["look_alikes"]) == 20
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ import pytest
 from protocols.gtep.protocol import GTEP
 from protocols.gtep.summary import Summary
 from protocols.gtep.unshared import Marks, Unshared, unshared
-from protocols.report import gtep, gtep_beside, gtep_words
+from protocols.report import gtep
+from protocols.report.gtep_notes import notes
+from protocols.report.page import html
 from seqsearch.results.rows import Row
 from tests.unit.gtep.small import HALF, finished, rows, trimmed
 
@@ -89,7 +91,7 @@ def summary(run: Path) -> Summary:
     return found
 
 
-def test_a_run_with_shared_classes_has_both_figures(run: Path, tmp_path: Path) -> None:
+def test_a_run_with_shared_classes_has_both_figures(run: Path) -> None:
     s = summary(run)
     tuned_on = {r["class_name"] for r in rows(run, "sequences") if r["sequence_id"] == "tune-0"}
     marked = [r for r in rows(run, "sequences") if r["sequence_id"].startswith("judge-0")]
@@ -104,16 +106,16 @@ def test_a_run_with_shared_classes_has_both_figures(run: Path, tmp_path: Path) -
         assert row["unshared_harmonic_mean"] != row["harmonic_mean"]
         assert row["unshared_rank"] in (1, 2)
         assert table[HALF.format(2), method]["shared_classes"] is None
-    said = " ".join(gtep_words.findings(s))
-    assert f"{len(shared)} of 12 classes in play " in said
-    titles = [t.title for t in gtep_words.tables(s) if "shared classes" in t.title]
-    assert len(titles) == 1, "only of the pool that shares some"
-    page = gtep.write_report(tmp_path, GTEP.read(run), []).read_text()
-    assert "with and without the shared classes" in page
-    found = next(c for c in gtep.to_json(s)["table"] if c["pool"] == WHOLE)
+    [said] = [n for n in notes(s) if n.code == "gtep.shared"]
+    assert (said.values["shared"], said.values["classes"]) == (len(shared), 12)
+    view = gtep.view(s)
+    [shown] = [t for t in view.all_tables() if "shared classes" in t.title]
+    assert {row[0] for row in shown.rows} == {said.values["pool"]}, "only of the pool that shares some"
+    assert "With and without the shared classes" in html(view, "")
+    found = next(c for c in view.to_json()["table"] if c["pool"] == WHOLE)
     last = [curve[-1] for curve in found["unshared"]["curve"]]
     assert found["unshared_accuracy"] == pytest.approx(sum(last) / 2)
-    json.dumps(gtep.to_json(s), allow_nan=False)
+    json.dumps(view.to_json(), allow_nan=False)
 
 
 def test_its_figures_are_those_of_the_images(run: Path) -> None:
@@ -137,7 +139,3 @@ def test_its_figures_are_those_of_the_images(run: Path) -> None:
     [c] = [c for c in s.cells if (c.pool, c.method, c.use) == (WHOLE, "simplecil", "tuned")]
     assert c.unshared is not None
     assert c.unshared.acc.tolist() == pytest.approx((right / judged).tolist())
-
-
-def test_the_verdict_counts_well() -> None:
-    assert gtep_beside._share(1, 12) == "1 of 12 classes in play has something in common"

@@ -147,7 +147,7 @@ def of_gtep(folder: Path, pool: Pool) -> Path:
         for use in ("tuned", "conventional", "original"):
             made.judged(method, [level, level + 0.1], use)
     found = made.results()
-    return gtep.write_report(folder, Exported(found, summarise_gtep(found)), [pool])
+    return write_page(folder / "report.html", gtep.view(summarise_gtep(found)), "seqsearch run", [pool])
 
 
 def of_mcil(folder: Path, pool: Pool) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,17 +14,36 @@ from rich.console import Console
 
 from protocols.gtep.cells import table_rows
 from protocols.gtep.summary import Summary, summarise
-from protocols.report import gtep, gtep_tried, gtep_words
+from protocols.report import gtep, gtep_tried
+from protocols.report.gtep_figures import rank_lines, ranks
+from protocols.report.gtep_notes import headline, notes, tiles
+from protocols.report.gtep_tables import key, renamed
+from protocols.report.notes import Note
+from protocols.report.page import html
+from protocols.report.table import Marked
+from protocols.report.terminal import render
 from protocols.report.text import percent
-from protocols.running.protocol import Exported
+from seqsearch.core.text import shown_lines
 from tests.unit.report.gtep_rows import POOL, TUNE, Made
 
 
 def text(s: Summary) -> str:
     console = Console(width=4000, no_color=True)
     with console.capture() as captured:
-        console.print(gtep.render(s))
+        console.print(render(gtep.view(s), details=True))
     return captured.get()
+
+
+def coded(s: Summary) -> dict[str, list[Note]]:
+    """Notes by code."""
+    found: dict[str, list[Note]] = {}
+    for n in notes(s):
+        found.setdefault(n.code, []).append(n)
+    return found
+
+
+def page(s: Summary) -> str:
+    return html(gtep.view(s), "seqsearch run")
 
 
 def noisy(level: float, orders: int, seed: int, sd: float = 0.01) -> list[float]:
@@ -51,14 +70,14 @@ def test_a_setting_that_failed_is_shown_with_where_and_why() -> None:
     made.tried("poor", [None], message="order tune-1, task 2: <script>alert(1)</script>\x1b[31m\n" + "x" * 9999)
     made.tried("near", [None], message=None)
     s = summarise(made.results())
-    [table] = [t for t in gtep_words.tables(s) if t.title == "Settings that did not end well"]
+    table = gtep_tried.troubles(s)
     assert [row[:4] for row in table.texts] == [("poor", "0", TUNE, "diverged"), ("near", "0", TUNE, "diverged")]
     assert table.texts[0][4].startswith(r"order tune-1, task 2: <script>alert(1)</script>\x1b[31m\nxxx")
     assert len(table.texts[0][4]) <= gtep_tried.LONGEST_REASON
     assert table.texts[1][4] == "not known"
-    page = table.html()
-    assert "<script>" not in page
-    assert "&lt;script&gt;" in page
+    shown = page(s)
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
     assert "\x1b" not in text(s)
     assert "order tune-1, task 2: <script>" in text(s)
 
@@ -66,55 +85,83 @@ def test_a_setting_that_failed_is_shown_with_where_and_why() -> None:
 def test_of_many_settings_that_failed_some_are_shown() -> None:
     made = three()
     made.tried("poor", [None] * 99, message="why")
-    [table] = [t for t in gtep_words.tables(summarise(made.results())) if t.title == "Settings that did not end well"]
+    table = gtep_tried.troubles(summarise(made.results()))
     assert len(table.rows) == gtep_tried.MOST_TROUBLES
     assert f"The first {gtep_tried.MOST_TROUBLES} of 99; trials.parquet has all." in table.lead
 
 
-def test_the_first_and_what_cannot_be_told_from_it_are_named() -> None:
+def test_the_first_and_those_that_may_be_the_best_are_named() -> None:
     s = summarise(three().results())
-    headline = gtep_words.headline(s)
-    assert "has the highest H on cars" in headline
-    assert "good" in headline
-    assert "near" in headline
-    assert "poor" not in headline
+    said = headline(s)
+    assert said.code == "gtep.undecided"
+    assert said.values == {"names": ["good"], "first": "good", "pool": POOL, "candidates": 2, "methods": 3}
+    assert [(t.value, t.label) for t in tiles(s)][1] == ("2 of 3", "methods that may be the best (95 %)")
     shown = text(s)
     rows = {line.split()[0]: line for line in shown.splitlines() if line.split()[:1] in (["poor"], ["near"], ["good"])}
     marked = {m for m in rows if any(r.split()[:1] == [m] and "*" in r for r in shown.splitlines())}
     assert marked == {"near", "good"}
-    assert "poor is told to be below" in shown
-    assert "pooled" in shown
+    bold = {row[0] for row in key(s).rows if any(isinstance(v, Marked) and v.bold for v in row)}
+    assert bold == {"near", "good"}
+    found = coded(s)
+    assert found["gtep.below"][0].values == {"pool": POOL, "below": ("poor",), "first": "good"}
+    assert found["gtep.alike"][0].values["alike"] == ("near",)
+    assert len(found["gtep.bold"]) == len(found["gtep.untested"]) == 1
+
+
+def test_methods_that_show_the_same_h_are_named_together() -> None:
+    made = Made(("a", "b", "c"), orders=6)
+    for method, level in (("a", 0.6), ("b", 0.6), ("c", 0.2)):
+        made.judged(method, noisy(level, 6, 1))
+    said = headline(summarise(made.results()))
+    assert said.code == "gtep.undecided"
+    assert (said.values["names"], said.values["candidates"], said.values["methods"]) == (["a", "b"], 2, 3)
+    assert "a and b have the highest H" in said.text
 
 
 def test_one_method_far_above_is_above_all_others() -> None:
     made = Made(("a", "b"), orders=6)
     made.judged("a", noisy(0.8, 6, 1))
     made.judged("b", noisy(0.4, 6, 2))
-    assert "a is above all others on cars (H = " in gtep_words.headline(summarise(made.results()))
+    s = summarise(made.results())
+    assert headline(s).record()["values"] == {"first": "a", "pool": POOL}
+    assert headline(s).code == "gtep.above"
+    assert coded(s)["gtep.takeaway_yes"][0].values["first"] == "a"
+    assert [t.value for t in tiles(s)][:2] == [f"{percent(s.cells[0].harmonic.value.value)} %", "1 of 2"]
 
 
 def test_figures_are_those_of_the_rows() -> None:
     made = Made(("a",), orders=2)
     made.judged("a", [0.5, 0.6])
-    shown = text(summarise(made.results()))
+    s = summarise(made.results())
+    shown = text(s)
     acc, avg = 0.55, 0.55 + 0.2 / 3
     assert f"55.0 ({100 * 0.05 * 2**0.5:.1f})" in shown  # sd over two orders
     assert f"{100 * 2 * acc * avg / (acc + avg):.1f}" in shown
     assert re.search(r"2\.6 MB +5 MB", shown)
     assert "2 s" in shown
+    assert "pooled" in next(c for c in key(s).columns if c.key == "acc").formula
 
 
 def test_too_few_orders_are_said_to_be_too_few() -> None:
-    made = three(orders=2)
-    shown = text(summarise(made.results()))
-    assert "H has no interval: 3 class orders needed, 2 there (--eval-orders, else --orders)" in shown
+    s = summarise(three(orders=2).results())
+    assert headline(s).code == "gtep.too_few"
+    found = coded(s)
+    assert found["gtep.few"][0].values == {"orders": 2, "interval": 3, "compared": 5}
+    assert "--eval-orders" in found["gtep.few"][0].text
+    [bare] = found["gtep.no_interval"]
+    assert bare.values == {
+        "methods": ["poor", "near", "good"], "pool": POOL, "why": "3 class orders needed, 2 there",
+    }  # fmt: skip
+    assert "gtep.few" not in coded(summarise(three(orders=5).results()))
     one = Made(("a", "b"), orders=1)
     one.judged("a", [0.5])
     one.judged("b", [0.3])
-    shown = text(summarise(one.results()))
-    assert "one class order: how settings vary over orders is not known" in " ".join(shown.split())
-    assert "*" not in shown.split("Percent.")[0]
-    assert "not known from one" in shown
+    s = summarise(one.results())
+    assert headline(s).values["orders"] == 1
+    assert headline(s).text.endswith("1 class order is too few to compare methods.")
+    assert not any("*" in cell for row in key(s).texts for cell in row)
+    assert {"gtep.spread_unknown", "gtep.takeaway_no"} <= set(coded(s))
+    assert not {"gtep.bold", "gtep.spread", "gtep.takeaway_yes"} & set(coded(s))
 
 
 @pytest.mark.parametrize("status", ["diverged", "oom"])
@@ -124,9 +171,10 @@ def test_a_method_that_failed_has_no_rank_and_says_why(status: str) -> None:
     made.judged("b", [0.7])
     made.rollout("judge-0-1", "rescore", "b", [0.8], status)
     s = summarise(made.results())
-    assert f"b has no figures on cars: {status} on 1 of 2." in text(s)
-    assert "a alone has figures on cars" in gtep_words.headline(s)
+    assert [n.values for n in coded(s)["gtep.failed"]] == [{"method": "b", "pool": POOL, "why": f"{status} on 1 of 2"}]
+    assert (headline(s).code, headline(s).values["method"]) == ("gtep.one", "a")
     assert {r["method_id"]: r["rank"] for r in table_rows(s.cells)} == {"a": 1, "b": None}
+    assert f"{status} on 1 of 2" in key(s).texts[1]
 
 
 def test_a_cell_without_all_its_orders_is_no_cell() -> None:
@@ -135,7 +183,7 @@ def test_a_cell_without_all_its_orders_is_no_cell() -> None:
     made.judged("a", [0.5, 0.6, 0.55])
     made.judged("b", [0.9])
     s = summarise(made.results())
-    assert "b has no figures on cars: 1 of 3 orders." in text(s)
+    assert [n.values["why"] for n in coded(s)["gtep.failed"]] == ["1 of 3 orders"]
     assert {r["method_id"]: r["rank"] for r in table_rows(s.cells)} == {"a": 1, "b": None}
 
 
@@ -144,87 +192,74 @@ def test_all_settings_diverged() -> None:
     made.tried("a", [None, None])
     made.tried("b", [None, [0.5, 0.6]])
     made.judged("b", [0.5, 0.6])
-    shown = text(summarise(made.results()))
-    assert "a: none of 2 settings ended well on all class orders, so that none was chosen." in shown
-    assert "a has no figures on cars: no setting ended well." in shown
-    assert "b: setting 1 of 2 was chosen (lr=0.2, epochs=5)" in shown
-    assert "1 of 2 diverged or failed" in shown
+    found = coded(summarise(made.results()))
+    assert found["gtep.none_chosen"][0].values == {"method": "a", "settings": 2}
+    assert found["gtep.failed"][0].values == {"method": "a", "pool": POOL, "why": "no setting ended well"}
+    [chosen] = found["gtep.chosen"]
+    assert (chosen.values["method"], chosen.values["number"], chosen.values["settings"]) == ("b", 1, 2)
+    assert chosen.values["params"] == "lr=0.2, epochs=5"
+    assert found["gtep.not_well"][0].values == {"method": "b", "failed": 1, "settings": 2}
+    assert len(found["gtep.too_high"]) == 1
     nothing = Made(("a",), orders=2)
     nothing.tried("a", [None])
-    assert "nothing is claimed" in gtep_words.headline(summarise(nothing.results()))
+    s = summarise(nothing.results())
+    assert headline(s).code == "gtep.none"
+    assert list(tiles(s)) == []
+    assert not {"gtep.chosen", "gtep.too_high"} & set(coded(s))
 
 
 def test_an_unfinished_run_claims_nothing_and_says_how_far_it_came() -> None:
     made = three()
     made.complete = False
     made.judged("good", [0.6])
-    s = summarise(made.results())
-    shown = text(s)
-    assert shown.startswith("Not finished (it stopped at: judging): nothing is claimed yet.")
-    assert "good: 12 of 12 settings learned all tasks" in shown
-    assert "above" not in shown
-    assert "Takeaway" not in shown
-    assert gtep.to_json(s)["findings"] == []
-
-
-def test_acc_alone_that_would_choose_otherwise_is_said() -> None:
-    made = Made(("a",), orders=1)
-    for number, curve in enumerate(([0.9, 0.9, 0.50], [0.5, 0.5, 0.52])):
-        made.rollout("tune-0", "search", f"a [{number}]", curve)
-    for number, (acc, avg) in enumerate(((0.50, 0.77), (0.52, 0.51))):
-        score = 2 * acc * avg / (acc + avg)
-        made.trials.append(
-            {"pool": TUNE, "method_id": "a", "trial": number, "params": "{}", "accuracy": acc, "average_accuracy": avg,
-             "harmonic_mean": score, "status": "ok", "chosen": number == 0}
-        )  # fmt: skip
-    assert "a: Acc alone would have chosen 1, not 0" in text(summarise(made.results()))
+    s = summarise(replace(made.results(), resume="seqsearch gtep --resume runs/made"))
+    assert (headline(s).code, headline(s).values) == ("run.unfinished", {"reached": "judging"})
+    found = coded(s)
+    assert [n.values for n in found["gtep.tried_so_far"]][2] == {"method": "good", "done": 12, "settings": 12}
+    assert found["gtep.evaluated_so_far"][2].values["pool"] == POOL
+    assert found["run.resume"][0].text == "Go on with: seqsearch gtep --resume runs/made"
+    assert {code for code in found if not code.startswith("cost.")} == {
+        "gtep.tried_so_far", "gtep.evaluated_so_far", "run.resume",
+    }  # fmt: skip
+    shown = gtep.view(s)
+    assert list(shown.all_tables()) == []
+    assert shown.to_json()["findings"] == []
+    assert list(shown.tiles) == []
 
 
 def test_regret_optimism_and_rankings_have_their_sign() -> None:
     s = summarise(three(conventional=True).results())
-    shown = text(s)
     by = {c.method: c for c in s.compared}
     for method in ("poor", "near", "good"):
         found = by[method].regret
         assert found is not None
         assert 0.07 < found.value.value < 0.13
-    assert "(told from 0)" in shown
-    assert "not told from 0" not in shown
-    assert "Regret on cars" in shown
-    assert "Gain on cars" in shown
+    said = coded(s)
+    assert set(said["gtep.regret"][0].values["regret"]) == {"poor", "near", "good"}
+    assert all(v > 0.05 for v in said["gtep.regret"][0].values["regret"].values())
+    assert said["gtep.regret"][0].values["pool"] == said["gtep.gain"][0].values["pool"] == POOL
+    assert "gtep.within" not in said
     assert all(0.03 < d.value.value < 0.07 for d in s.optimism.values())
+    assert set(said["gtep.optimism"][0].values["optimism"]) == {"poor", "near", "good"}
+    assert len(said["gtep.each"]) == len(said["gtep.fewer_images"]) == 1
     assert [r.which for r in s.agreements] == ["as chosen, tuned", "tuned, conventional", "tuned, original"]
-    assert "significantly different in both: near > poor, good > poor" in shown
-    assert "The paper's first question (Key Takeaway 1), on cars: does a method outperform the others" in shown
-    assert "The paper's second question (Key Takeaway 2), on cars: is it cheaper, and stable?" in shown
-    assert "of none is it shown" in shown
-
-
-def test_a_gain_that_orders_do_not_tell_is_called_so() -> None:
-    made = Made(("a",), orders=8)
-    made.judged("a", noisy(0.5, 8, 1, 0.05))
-    made.judged("a", noisy(0.5, 8, 2, 0.05), "original")
-    shown = text(summarise(made.results()))
-    assert "(not told from 0)" in shown
-    assert "(told from 0)" not in shown
-
-
-def test_the_same_setting_chosen_on_both_has_regret_nought_and_is_said_to_be_the_same() -> None:
-    made = Made(("a",), orders=2)
-    made.tried("a", [[0.5, 0.6]])
-    made.tried("a", [[0.5, 0.6]], group="tune-on-0", pool=POOL)
-    for use in ("tuned", "conventional", "original"):
-        made.judged("a", [0.5, 0.6], use)
-    assert "a: 0, the same setting is chosen on both" in text(summarise(made.results()))
-
-
-def test_more_settings_are_judged_by_draws_alone() -> None:
-    assert "Would 10 more settings help?" in text(summarise(three().results()))
-    made = three()
-    made.settings["searcher"] = "optuna"
-    shown = text(summarise(made.results()))
-    assert "are no independent draws" in shown
-    assert "best of 5" not in shown
+    for code, r in zip(("gtep.tau_chosen", "gtep.tau_conventional", "gtep.tau_original"), s.agreements, strict=True):
+        assert (said[code][0].values["tau"], said[code][0].values["p"]) == (r.agreement.tau, r.agreement.p)
+    assert said["gtep.agreed"][0].values["pairs"] == ["near > poor", "good > poor"]
+    assert "gtep.p_unrelated" in said
+    assert not {"gtep.p_approximate", "gtep.pairs_named", "gtep.reversed"} & set(said)
+    assert said["gtep.takeaway_no"][0].values == {"pool": POOL, "first": "good"}
+    assert {"gtep.model_size", "gtep.train_time", "gtep.spread", "gtep.lowest"} <= set(said)
+    assert said["gtep.model_size"][0].values == {
+        "pool": POOL,
+        "first": "good",
+        "bytes": 5_000_000,
+        "less": 0,
+        "known": 3,
+    }
+    rows = {row[0]: row for row in key(s).texts}
+    assert rows["good"][5].startswith("+")
+    assert [t.label for t in tiles(s)][2] == "regret of good, points of H"
 
 
 def test_the_cost_of_each_method_and_the_smallest_number_of_settings_are_shown() -> None:
@@ -236,24 +271,52 @@ def test_the_cost_of_each_method_and_the_smallest_number_of_settings_are_shown()
     assert [row[-2:] for row in gtep_tried.tried(s).texts] == [("1,500", "40 s"), ("no steps", "3 s"), ("-", "-")]
     assert gtep_tried.expected(s).headings[1:5] == ("best of 1", "best of 2", "best of 5", "best of 10")
     assert gtep_tried.expected(s).texts[0][2] == percent(float(s.searches[0].scores.max()))
-    assert gtep.to_json(s)["first_phase"][0]["work"] == 1500.0
+    assert gtep.view(s).to_json()["first_phase"][0]["work"] == 1500.0
     same = summarise(three().results())
     assert gtep_tried.expected(same).headings[1:4] == ("best of 1", "best of 5", "best of 10")
 
 
+LONG = "photos/of/cars/in/a/folder/with/a/very/long/name:half=2"
+
+
 def test_long_pools_are_numbered_and_several_stand_side_by_side() -> None:
-    pools = ("photos/of/cars/in/a/folder/with/a/very/long/name:half=2", "cars")
-    made = Made(("a", "b"), orders=2, pools=pools)
+    made = Made(("a", "b"), orders=2, pools=(LONG, "cars"))
     for group in ("judge-0", "judge-1"):
         made.judged("a", [0.5, 0.6], group=group)
         made.judged("b", [0.3, 0.2], group=group)
-    shown = text(summarise(made.results()))
-    assert f"Here pool 1 is {pools[0]}." in shown
+    s = summarise(made.results())
+    assert renamed(s) == {"pool 1": LONG}
+    assert coded(s)["gtep.called"][0].values == {"name": "pool 1", "pool": LONG}
+    shown = text(s)
+    assert f"Here pool 1 is {LONG}." in shown
     assert "pool 1: Acc" in shown
     assert "cars: AvgAcc" in shown
+    assert [row[:2] for row in key(s).rows] == [("pool 1", "a"), ("pool 1", "b"), ("cars", "a"), ("cars", "b")]
+    assert len({t.name for t in gtep.view(s).all_tables()}) == len(list(gtep.view(s).all_tables()))
 
 
-def test_the_page_escapes_what_others_wrote(tmp_path: Path) -> None:
+def test_the_ranks_of_a_figure_are_those_of_the_table() -> None:
+    s = summarise(three(conventional=True).results())
+    [panel] = ranks(s).panels
+    assert [t.get_text() for t in panel.figure.axes[0].get_xticklabels()] == [
+        "as chosen",
+        "tuned",
+        "chosen here",
+        "original",
+    ]
+    shown = {t.get_text() for t in panel.figure.axes[0].texts}
+    rows = {(r["method_id"], r["use"]): r["rank"] for r in table_rows(s.cells)}
+    assert {f"{m} {rows[m, 'original']}" for m in ("poor", "near", "good")} <= shown
+    heights = {line.get_ydata()[1]: line for line in panel.figure.axes[0].lines}
+    assert sorted(heights) == [-3, -2, -1]
+    assert ranks(summarise(Made(("a", "b")).results())).panels == ()
+    figure = rank_lines([("x", {"a": 1, "b": 1}), ("y", {"a": 1})], {"a": "found", "b": "easy"})
+    [a, b] = figure.axes[0].lines
+    assert a.get_ydata()[0] > b.get_ydata()[0] > -2, "of the same rank, and apart"
+    assert len(b.get_ydata()) == 1, "it is in one ranking alone"
+
+
+def test_the_page_escapes_what_others_wrote() -> None:
     evil = "<script>\x1b[31m\u202ex"
     made = Made((evil, "b"), orders=2, pools=(evil,))
     made.settings |= {"tune_pool": evil}
@@ -261,19 +324,19 @@ def test_the_page_escapes_what_others_wrote(tmp_path: Path) -> None:
         made.tried(method, [[level, level + 0.1]] * 2, pool=evil)
         for use in ("tuned", "conventional", "original"):
             made.judged(method, [level, level + 0.1], use)
-    found = made.results()
-    page = gtep.write_report(tmp_path, Exported(found, summarise(found)), []).read_text()
-    assert "<script>" not in page
-    assert "\x1b" not in page
-    assert "\u202e" not in page
-    assert "&lt;script&gt;" in page
-    assert page.count("<svg") >= 5
-    assert text(summarise(found)).replace("\n", "").isprintable()
+    s = summarise(made.results())
+    shown = shown_lines(page(s))
+    assert "<script>" not in shown
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert "&lt;script&gt;" in shown
+    assert shown.count("<svg") >= 5
+    assert text(s).replace("\n", "").isprintable()
 
 
 def test_json_holds_the_figures_and_no_nan() -> None:
     s = summarise(three(conventional=True).results())
-    found = json.loads(json.dumps(gtep.to_json(s), allow_nan=False))
+    found = json.loads(json.dumps(gtep.view(s).to_json(), allow_nan=False))
     assert found["methods"] == ["poor", "near", "good"]
     row = next(r for r in found["table"] if (r["method_id"], r["use"]) == ("good", "tuned"))
     assert row["accuracy"] == pytest.approx(0.6, abs=0.02)
@@ -286,18 +349,6 @@ def test_json_holds_the_figures_and_no_nan() -> None:
     assert rankings["agreement"]["told"] == [2, 2, 2]
     assert rankings["agreement"]["same"] == [["near", "poor"], ["good", "poor"]]
     assert [x["hyperparameters"] for x in found["first_phase"]] == [2, 2, 2]
-
-
-def test_what_is_told_of_settings_is_what_orders_tell() -> None:
-    far = Made(("a",), orders=6)
-    far.tried("a", [noisy(0.8, 6, 1), noisy(0.4, 6, 2), noisy(0.3, 6, 3)])
-    assert "the best is told from all others over class orders of these classes" in text(summarise(far.results()))
-    close = Made(("a",), orders=6)
-    close.tried("a", [noisy(0.6, 6, 1, 0.1), noisy(0.59, 6, 2, 0.1), noisy(0.3, 6, 3)])
-    assert "1 other cannot be told from the best" in text(summarise(close.results()))
-    one = Made(("a",), orders=1)
-    one.tried("a", [[0.8], [0.4]])
-    assert "whether others are as good is not told: one class order" in text(summarise(one.results()))
 
 
 STATUS = st.sampled_from(["ok", "ok", "ok", "diverged", "oom", "failed", "timeout"])
@@ -331,14 +382,15 @@ def runs(draw: st.DrawFn) -> Made:
 
 
 @given(runs())
-def test_whatever_became_of_a_run_is_shown(tmp_path_factory: pytest.TempPathFactory, made: Made) -> None:
-    found = made.results()
-    s = summarise(found)
+def test_whatever_became_of_a_run_is_shown(made: Made) -> None:
+    s = summarise(made.results())
     shown = text(s)
     assert "nan" not in shown.lower()
-    json.dumps(gtep.to_json(s), allow_nan=False)
-    page = gtep.write_report(tmp_path_factory.getbasetemp(), Exported(found, s), []).read_text()
-    assert "nan" not in page.split("<body>")[1].lower()
+    json.dumps(gtep.view(s).to_json(), allow_nan=False)
+    assert "nan" not in page(s).split("<body>")[1].lower()
+    assert 3 <= len(headline(s).text.split()) <= 16
+    codes = [n for n in notes(s) if "{" in n.text or n.text.startswith(f"{n.code}: ")]
+    assert codes == [], "all values are there"
     for c in s.cells:
         whole = len(c.curve) == c.asked and not c.failures
         assert c.valid == whole
