@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -15,6 +16,8 @@ from protocols.report.view import View
 
 WHOLE = 24
 """Longest cells that are never broken: an accuracy with its interval has 20 characters; what is longer is text."""
+WORD = re.compile(r"\[[^]]*\]|\S+")
+"""Of a heading: what is never broken."""
 GAP = 2
 """Between columns, in characters."""
 
@@ -41,7 +44,7 @@ class Grid:
         named, rows = self.headings, self.rows
         columns = list(zip(*(map(line, row) for row in rows), strict=True)) or [()] * len(named)
         cell = [max((c.cell_len for c in column), default=0) for column in columns]
-        least = [max(min(n, WHOLE), *(len(w) for w in ["", *h.split()])) for n, h in zip(cell, named, strict=True)]
+        least = [max(min(n, WHOLE), *map(len, ["", *WORD.findall(h)])) for n, h in zip(cell, named, strict=True)]
         if sum(max(n, *map(len, h.split("\n"))) + GAP for n, h in zip(cell, named, strict=True)) - GAP <= width:
             return [({}, list(range(len(named))))]
         first = list(range(self._telling()))
