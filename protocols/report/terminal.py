@@ -64,7 +64,7 @@ class Grid:
     def _table(self, least: dict[int, int], columns: Sequence[int]) -> RichTable:
         table = RichTable(box=None, pad_edge=False, header_style="")
         for i in columns:
-            heading = Text("\n").join(map(line, self.headings[i].split("\n")))
+            heading = Text("\n").join(map(line, _broken(self.headings[i], least.get(i, 0))))
             table.add_column(
                 heading, justify="left" if self.left[i] or not i else "right", overflow="fold", width=least.get(i)
             )
@@ -73,6 +73,21 @@ class Grid:
                 table.add_row()
             table.add_row(*(line(row[i]) for i in columns))
         return table
+
+
+def _broken(heading: str, width: int) -> list[str]:
+    """The lines of a heading, between words if it is too wide (0: never)."""
+    if not width:
+        return heading.split("\n")
+    lines: list[str] = []
+    for words in map(WORD.findall, heading.split("\n")):
+        lines.append("")
+        for word in words:
+            if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+                lines.append(word)
+            else:
+                lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines
 
 
 def stacked(tables: Iterable[Table]) -> list[RenderableType]:
