@@ -19,9 +19,7 @@ from protocols.evaluate.parts.source import filled, read_source
 from protocols.evaluate.score.protocol import SCORE
 from protocols.evaluate.score.settings import ScoreSettings
 from protocols.report import compare as compare_report
-from protocols.report.compare_tables import tables
-from protocols.report.compare_words import headline, notes
-from protocols.report.rank_words import of_table
+from protocols.report import terminal
 from protocols.report.score import render, to_json, write_report
 from seqsearch.results.named import read_named
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
@@ -108,12 +106,13 @@ def table(folder: Path) -> list[Path]:
 def read_compared_table(folder: Path) -> None:
     """As ``seqsearch compare --table`` does."""
     found = read_table(next(folder.iterdir()))
-    Console(file=io.StringIO()).print(compare_report.render(of_table(found, agreement(found, ""))))
+    shown = compare_report.view_of_table(found, agreement(found, ""))
+    Console(file=io.StringIO()).print(terminal.render(shown, details=True))
 
 
 def read_compared(folder: Path) -> None:
     """As ``seqsearch compare RUN`` does."""
     found = compare([folder / "run"])
-    texts = tables(found), headline(found), notes(found)
-    Console(file=io.StringIO()).print(compare_report.render(*texts))
-    json.dumps(compare_report.to_json(found), allow_nan=False)
+    shown = compare_report.view(found)
+    Console(file=io.StringIO()).print(terminal.render(shown, details=True))
+    json.dumps(shown.to_json(), allow_nan=False)

@@ -11,8 +11,9 @@ from protocols.cli.completion import runs as finished
 from protocols.cli.ending import last_words
 from protocols.evaluate.compare.agreement import agreement
 from protocols.evaluate.compare.table import read_table
-from protocols.report.rank_words import of_table
+from protocols.report.terminal import render
 from protocols.report.text import show
+from protocols.report.view import View
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
 
@@ -28,8 +29,11 @@ from seqsearch.core.text import shown
     help="Column that all others are correlated with.  [default: held-out; of a --table the last]",
 )  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write a page and the table there, too.")
+@click.option("--details", is_flag=True, help="Print all tables and notes.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-def compare(runs: tuple[Path, ...], table: Path | None, reference: str, out: Path | None, as_json: bool) -> None:
+def compare(
+    runs: tuple[Path, ...], table: Path | None, reference: str, out: Path | None, details: bool, as_json: bool
+) -> None:
     """Put RUNs beside each other that share pool, seed, first task and lengths, or the columns of a --table; or RUNs that
     differ in their seed alone. Nothing is trained.
 
@@ -38,6 +42,7 @@ def compare(runs: tuple[Path, ...], table: Path | None, reference: str, out: Pat
     seqsearch compare runs/easy runs/medium runs/hard        # Table 4: accuracies, agreement with held-out data, differences
     seqsearch compare runs/full runs/uniform --out compared  # Fig. 6: ablations, each minus the first
     seqsearch compare runs/seed0 runs/seed1 runs/seed2       # mean and range over studies
+    seqsearch compare runs/mine runs/easy --details
     seqsearch compare --table table1.csv --reference Held-out
     """
     last_words("stopped; nothing half-made is left")
@@ -46,35 +51,33 @@ def compare(runs: tuple[Path, ...], table: Path | None, reference: str, out: Pat
     if table is not None:
         if out is not None:
             raise UserError("--out is for runs; a table is printed (or --json)")
-        _table(table, reference, as_json)
+        _show(_of_table(table, reference), details, as_json)
         return
     if out is not None:
         _check_out(out)
     from protocols.evaluate.compare.comparison import compare as compared
-    from protocols.report.compare import render, to_json, write_folder
-    from protocols.report.compare_tables import tables
-    from protocols.report.compare_words import headline, notes
+    from protocols.report.compare import view, write_folder
 
     found = compared(runs, reference)
     if out is not None:
         out.mkdir(exist_ok=True)
         for path in write_folder(out, found):
             click.echo(shown(f"written: {path}"), err=True)
-    if as_json:
-        click.echo(json.dumps(to_json(found)))
-    else:
-        show(render(tables(found), headline(found), notes(found)))
+    _show(view(found), details, as_json)
 
 
-def _table(path: Path, reference: str, as_json: bool) -> None:
-    from protocols.report.compare import render, table_json
+def _of_table(path: Path, reference: str) -> View:
+    from protocols.report.compare import view_of_table
 
     table = read_table(path)
-    ranks = agreement(table, reference)
+    return view_of_table(table, agreement(table, reference))
+
+
+def _show(view: View, details: bool, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(table_json(table, ranks)))
+        click.echo(json.dumps(view.to_json()))
     else:
-        show(render(of_table(table, ranks)))
+        show(render(view, details))
 
 
 def _check_out(out: Path) -> None:

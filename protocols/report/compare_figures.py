@@ -1,4 +1,7 @@
-"""The figures of a comparison of runs: accuracy as tasks arrive, by run and by method."""
+"""The figures of a comparison of runs: agreement with the reference, and accuracy as tasks arrive.
+
+Colours of sides of a run stand for nothing else: runs and methods that share a chart have the other colours (`OTHERS`).
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,45 @@ from typing import TYPE_CHECKING
 
 from protocols.evaluate.compare.comparison import Comparison
 from protocols.evaluate.compare.figures import MEAN, Side
-from protocols.report.figures import SERIES, Panel, Panels
-from protocols.report.shapes import Line, curves, in_words, tenths
+from protocols.report.figures import Panel, Panels
+from protocols.report.shapes import Line, curves, in_words, named_dots, tenths
+from protocols.report.text import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SIDES = ("found", "random", "easy", "given")
+SIDES = ("found", "random", "easy")
+OTHERS = (("given", False), ("paper", False), ("soft", False), ("given", True), ("paper", True))
+"""Colours of lines that no side has, and whether they are dashed; no more lines share a figure."""
 Drawn = list[tuple[str, list[Line], int | None]]
 """Title, lines, and the step at which a pool has grown."""
 
 
 def figures(c: Comparison) -> list[Panels]:
     """All that there is something for."""
-    return [p for p in (runs(c), methods(c), upcoming(c), random(c)) if p.panels]
+    return [p for p in (agreement(c), runs(c), methods(c), upcoming(c), random(c)) if p.panels]
+
+
+def agreement(c: Comparison) -> Panels:
+    """Methods by their accuracy in each column and in the reference column (Tables 1 and 4); none without a reference."""
+    if c.ranks is None:
+        return Panels("agreement", "", "", ())
+    reference, panels = c.ranks.reference, []
+    for column in (a.column for a in c.ranks.columns):
+        values = zip(c.table.methods, c.table.column(reference).tolist(), c.table.column(column).tolist(), strict=True)
+        dots = [(m, _colour(column), x, y) for m, x, y in values if math.isfinite(x + y)]
+        if dots:
+            said = "; ".join(f"{m}: {percent(x)}, {percent(y)}" for m, _, x, y in dots)
+            figure = named_dots(dots, f"{reference}, percent", percent_x=True)
+            panels.append(Panel(figure, f"{reference}, {column}, percent: {said}", column))
+    legend = f"Final accuracy of each method, percent, against that in {reference}."
+    return Panels("agreement", f"Agreement with {reference}", legend, tuple(panels))
+
+
+def _colour(column: str) -> str:
+    """Of the side that a column of the table is of; that of a run alone is of its found sequences."""
+    return {"random": "random", "held-out": "random", "easy": "easy"}.get(column.rpartition(": ")[2], "found")
 
 
 def accuracy(
@@ -32,8 +59,15 @@ def accuracy(
     return curves(lines, "tasks learned", y=y, mark=mark, ax=ax)
 
 
-def _line(name: str, colour: str, values: Sequence[float], first: int = 1) -> Line:
-    return Line(name, colour, tuple(float(t) for t in range(first, first + len(values))), tuple(values))
+def _line(name: str, colour: str, values: Sequence[float], first: int = 1, dashed: bool = False) -> Line:
+    x = tuple(float(t) for t in range(first, first + len(values)))
+    return Line(name, colour, x, tuple(values), dashed=dashed)
+
+
+def _one_of(name: str, of: Sequence[str], values: Sequence[float], first: int = 1) -> Line:
+    """A run or a method."""
+    colour, dashed = OTHERS[of.index(name)]
+    return _line(name, colour, values, first, dashed)
 
 
 def runs(c: Comparison) -> Panels:
@@ -65,7 +99,7 @@ def upcoming(c: Comparison) -> Panels:
     if c.start is not None:
         for method in (MEAN, *_names(c, "found")):
             of = [(s, s.steps["upcoming"][c.start - 1 :]) for s in c.of("found", method) if s.run in _shown(c)]
-            lines = [_line(s.run, SERIES[_shown(c).index(s.run)], values, c.start) for s, values in of]
+            lines = [_one_of(s.run, _shown(c), values, c.start) for s, values in of]
             drawn.append((method or "mean over methods", lines, c.start))
     title = f"Tasks from step {c.start} on, found sequences"
     return _panels("upcoming", title, drawn, _left_out(len(c.runs), "runs"), "Accuracy on these tasks, percent.")
@@ -74,9 +108,9 @@ def upcoming(c: Comparison) -> Panels:
 def random(c: Comparison) -> Panels:
     """Methods on random sequences (Fig. 7), the first run's."""
     names = _names(c, "random")
-    few = names[: len(SERIES)]
+    few = names[: len(OTHERS)]
     of = [s for s in c.sides if (s.run, s.side) == (c.runs[0].name, "random") and s.method in few]
-    lines = [_line(s.method, SERIES[few.index(s.method)], s.steps["acc"]) for s in of]
+    lines = [_one_of(s.method, few, s.steps["acc"]) for s in of]
     return _panels(
         "random", "Methods on random sequences", [(c.runs[0].name, lines, None)], _left_out(len(names), "methods")
     )
@@ -88,16 +122,15 @@ def _names(c: Comparison, side: str) -> list[str]:
 
 def _shown(c: Comparison) -> list[str]:
     """Runs that have a colour."""
-    return [r.name for r in c.runs][: len(SERIES)]
+    return [r.name for r in c.runs][: len(OTHERS)]
 
 
 def _by_run(c: Comparison, sides: Sequence[Side]) -> list[Line]:
-    shown = _shown(c)
-    return [_line(s.run, SERIES[shown.index(s.run)], s.steps["acc"]) for s in sides if s.run in shown]
+    return [_one_of(s.run, _shown(c), s.steps["acc"]) for s in sides if s.run in _shown(c)]
 
 
 def _left_out(number: int, what: str) -> str:
-    return f" The first {len(SERIES)} of {number} {what}." if number > len(SERIES) else ""
+    return f" The first {len(OTHERS)} of {number} {what}." if number > len(OTHERS) else ""
 
 
 def _panels(

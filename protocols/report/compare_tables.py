@@ -7,8 +7,7 @@ from dataclasses import replace
 from protocols.evaluate.compare.comparison import Comparison
 from protocols.evaluate.compare.figures import MEAN
 from protocols.evaluate.compare.studies import Studies
-from protocols.report.compare_words import conditional
-from protocols.report.rank_words import AGREEMENT, BY_METHOD, METHOD, OWN, accuracy, correlations, printed
+from protocols.report.rank_tables import AGREEMENT, BY_METHOD, METHOD, OWN, accuracy, correlations, printed
 from protocols.report.table import (
     CLDYB,
     DIFFERENCE,
@@ -186,13 +185,19 @@ GROUPS = Layout(
 LAYOUTS = (BY_METHOD, AGREEMENT, BY_FIGURE, MINUS, STUDIES, DIFFERING, GROWTH, GROUPS)
 
 
-def tables(c: Comparison) -> list[Table]:
-    """All that have rows; that of accuracies always."""
-    found = [over_studies(c, c.studies), differing(c.studies)] if c.studies else []
-    found.append(printed(c.table, c.ranks, c.reach.tolist()))
-    if c.ranks:
-        found.append(correlations(c.ranks))
-    return [*found, *(t for t in (changes(c), means(c), growth(c), groups(c)) if t.rows)]
+def key(c: Comparison) -> tuple[Table, ...]:
+    """Accuracy by method, and differences to the first run; of studies their spread."""
+    return (over_studies(c, c.studies),) if c.studies else (_accuracies(c), changes(c))
+
+
+def tables(c: Comparison) -> tuple[Table, ...]:
+    """All but those of `key`."""
+    studies = (differing(c.studies), _accuracies(c)) if c.studies else ()
+    return (*studies, *([correlations(c.ranks)] if c.ranks else []), means(c), growth(c), groups(c))
+
+
+def _accuracies(c: Comparison) -> Table:
+    return printed(c.table, c.ranks, c.reach.tolist())
 
 
 def _of(c: Comparison) -> str:
@@ -207,12 +212,7 @@ def means(c: Comparison) -> Table:
     for s in sides:
         figures = [s.estimates[n].value for n in names]
         rows.append((f"{s.run}, {s.side}", s.method or _of(c), *(accuracy(i.value, i.half_width) for i in figures)))
-    lead = (
-        f"Percent. {conditional([s.estimates['acc'] for s in sides])} AvgAcc: mean of Acc after each task. AR, ALA and AvgAcc "
-        "have no interval: which images were right before the last step is not kept."
-    )
-    if c.start is not None:
-        lead += f" Upcoming Acc: final accuracy on the tasks from step {c.start} on, when the first pool grew."
+    lead = "Percent, and points of AR; means over sequences and training seeds [95 %]."
     return table(BY_FIGURE, lead, rows, [RUN, METHOD, *(FIGURES[n] for n in names)])
 
 
@@ -227,10 +227,7 @@ def over_studies(c: Comparison, studies: Studies) -> Table:
     rows = [
         (side, m or _of(c), number[side, m], *(figures.get(n, "") for n in names)) for (side, m), figures in of.items()
     ]
-    lead = (
-        "Percent, AR in points: mean over studies, and the lowest and highest study in brackets. The range over studies is no "
-        "confidence interval. The studies are not paired, and no run is subtracted from another."
-    )
+    lead = "Percent, AR in points: mean over studies, and the lowest and highest study in brackets."
     return table(STUDIES, lead, rows, [*STUDIES.columns[:3], *(OVER_STUDIES[n] for n in names)])
 
 
@@ -256,10 +253,7 @@ def changes(c: Comparison) -> Table:
         )
         for (r, side), e in of.items()
     ]
-    lead = (
-        f"Points, mean over {count(len(c.shared), 'shared method')}, with the training seeds that both runs have. "
-        f"{conditional([e['acc'] for e in of.values()])} Each interval by itself."
-    )
+    lead = f"Points, mean over {count(len(c.shared), 'shared method')}. Each interval holds by itself."
     columns = [RUN, *(CHANGES[n] for n in names), *([THESE] if more_general else []), WITHOUT]
     return table(MINUS, lead, rows, columns, f"Minus {c.runs[0].name}")
 
@@ -267,10 +261,7 @@ def changes(c: Comparison) -> Table:
 def growth(c: Comparison) -> Table:
     """Fig. 21."""
     rows = [(f"{n.run}, task {n.step}", (n.taken, n.classes), n.share, n.left) for n in c.new]
-    lead = (
-        "Classes of the found tasks that had come with --grow, beside their share among the classes that were left to take, "
-        "which a random choice has on average. Counts of these searches; there is no interval."
-    )
+    lead = "Random choice takes the share that is left, on average. Counts of these searches have no interval."
     return table(GROWTH, lead, rows)
 
 
@@ -281,9 +272,5 @@ def groups(c: Comparison) -> Table:
         for run, rewards in c.groups.items()
         for g in rewards.groups[:GROUPS_SHOWN]
     ]
-    lead = (
-        f"Mean reward of the judged candidates, in points, each counting with its share of classes of the group; the "
-        f"{GROUPS_SHOWN} most rewarding of a run. Above: the mean of all candidates of the same step. Descriptive: candidates of "
-        "a step share a state and were not drawn at random, so that the range over steps is no confidence interval."
-    )
+    lead = f"Points; the {GROUPS_SHOWN} most rewarding groups of a run."
     return table(GROUPS, lead, rows)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator
 
 from protocols.evaluate.duel.summary import Again, DuelSummary
-from protocols.report import duel_words as words
-from protocols.report.duel_needed import of
 from protocols.report.table import (
     COUNT,
     DIFFERENCE,
@@ -17,11 +16,15 @@ from protocols.report.table import (
     UP,
     Column,
     Layout,
+    Marked,
+    Scale,
     Table,
     Value,
     table,
 )
-from seqsearch.distribution.paired import Paired
+from seqsearch.distribution.interval import AGREE
+from seqsearch.distribution.paired import Paired, Side
+from seqsearch.distribution.sample_size import MOST, POWERS, Needed
 
 OWN = f"{OURS}, docs/duel.md"
 FIRST = "higher: the first method is better"
@@ -97,40 +100,106 @@ TRAINED_AGAIN = Layout(
         ),
     ),
 )  # fmt: skip
-LAYOUTS = (OVER_RANDOM, TRAINED_AGAIN)
+NEEDED = Layout(
+    "needed",
+    "Random sequences needed",
+    (
+        Column("claim", "claim"),
+        Column("if", "if the effect is"),
+        Column(
+            "effect", "effect", "share of sequences on which the method is above, in percent, or its mean gap, in points",
+            PERCENT, "higher: fewer sequences are needed", OWN,
+        ),
+        *(
+            Column(
+                f"at_{100 * power:.0f}", f"{100 * power:.0f} % power",
+                "random sequences with which the claim's own test at 5 % has this power, for an effect of this size", COUNT,
+                NEITHER, OWN,
+            )
+            for power in POWERS
+        ),
+        Column("unknown_because", ""),
+    ),
+)  # fmt: skip
+LAYOUTS = (OVER_RANDOM, TRAINED_AGAIN, NEEDED)
 
 
-def tables(s: DuelSummary) -> list[Table]:
-    """The comparison over random sequences, and sequences that were trained with fresh seeds."""
-    again = [*s.worst, *s.found, *s.given]
-    return [*([over_random(s, s.sample)] if s.sample else []), *([trained_again(s, again)] if again else [])]
+def of(s: DuelSummary, side: Side) -> str:
+    """The label of a method."""
+    return s.methods[side == "b"]
+
+
+def other(s: DuelSummary, side: Side) -> str:
+    """The label of the other one."""
+    return s.methods[side != "b"]
+
+
+def key(s: DuelSummary) -> tuple[Table, ...]:
+    """The comparison over random sequences; without one the sequences that were given."""
+    return (over_random(s, s.sample) if s.sample else trained_again(s),)
+
+
+def tables(s: DuelSummary) -> tuple[Table, ...]:
+    """Sequences that were trained with fresh seeds, and how many random ones claims take."""
+    return (trained_again(s), needed(s, s.sample)) if s.sample else ()
 
 
 def over_random(s: DuelSummary, p: Paired) -> Table:
     """One row."""
     a, b = s.methods
     random, _, alike, *others = OVER_RANDOM.columns
-    lead = (
-        f"Percent of sequences and points. {words.CONDITIONS}. Gap: {a} minus {b}, one training each. Intervals: over class "
-        "sequences and training seeds."
-    )
     row = (p.L, p.above, p.below, p.ties, p.sign_p, p.mean, p.median)
     columns = (random, ABOVE.named(a, "a"), ABOVE.named(b, "b"), alike, *others)
+    lead = f"Percent of sequences, and points. A gap is {a} minus {b}, one training each."
     return table(OVER_RANDOM, lead, [row], columns, f"{a} against {b}")
 
 
-def trained_again(s: DuelSummary, again: Sequence[Again]) -> Table:
+def trained_again(s: DuelSummary) -> Table:
     """A row a sequence."""
     a, b = s.methods
     sequence, worst, _, *others = TRAINED_AGAIN.columns
-    lead = (
-        f"Percent and points; gap: {a} minus {b}. When picked: of a random sequence that was chosen for it, which is biased. "
-        "Fresh seeds: for this sequence alone; the interval is of training noise. Lower at random: share of random sequences."
-    )
     columns = (sequence, worst, ACCURACY.named(a, "a"), ACCURACY.named(b, "b"), *others)
-    return table(TRAINED_AGAIN, lead, [_row(s, w) for w in again], columns)
+    lead = f"Percent and points; gaps are {a} minus {b}. A gap when picked is biased."
+    return table(TRAINED_AGAIN, lead, [_row(s, w) for w in (*s.worst, *s.found, *s.given)], columns)
 
 
 def _row(s: DuelSummary, w: Again) -> tuple[Value, ...]:
     picked = "" if w.seen is None else w.seen
     return (w.sequence, of(s, w.side) if w.side else "", w.a, w.b, picked, w.gap, w.place or "")
+
+
+# ------------------------------------------------------------------------------------------------ how many sequences
+
+
+def needed(s: DuelSummary, p: Paired | None) -> Table:
+    """For the claims that the method above on more sequences is so on most, and on average."""
+    rows: list[tuple[Value, ...]] = []
+    if p and s.needed_most and p.counts[0] + p.counts[2]:
+        share = p.above if s.leader == "a" else p.below
+        rows += _claim(s, "on most sequences", s.needed_most, (share.value, share.low), PERCENT)
+    if p and s.needed_average and p.sd > AGREE:
+        first = s.leader == "a"
+        gap = (p.mean.value, p.mean.low) if first else (-p.mean.value, -p.mean.high)
+        rows += _claim(s, "on average", s.needed_average, gap, DIFFERENCE)
+    return table(NEEDED, "A plan, no result: as many random sequences show an effect of this size.", rows)
+
+
+def _claim(
+    s: DuelSummary, what: str, n: Needed, effect: tuple[float, float], scale: Scale
+) -> Iterator[tuple[Value, ...]]:
+    """If the effect is as estimated, and if it is as small as its interval allows."""
+    claim = f"{of(s, s.leader)} above {other(s, s.leader)} {what}"
+    for said, size, numbers in zip(("as estimated", "lower end"), effect, (n.estimated, n.least), strict=True):
+        why = "" if numbers else "no interval yet" if math.isnan(size) else "no difference is shown"
+        yield (
+            claim,
+            said,
+            Marked(size, scale=scale),
+            *(map(planned, numbers) if numbers else [None] * len(POWERS)),
+            why,
+        )
+
+
+def planned(number: int | None) -> int | str:
+    """Sequences; None for more than anybody plans."""
+    return f"> {MOST:,}" if number is None else number

@@ -1,43 +1,52 @@
-"""The figure of an explanation: the effects that make found sequences hard."""
+"""The figures of an explanation: the effects that add up to the drop from random to found sequences."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from protocols.evaluate.explain.figures import Measure
 from protocols.evaluate.explain.summary import Summary
-from protocols.report import explain_words as words
-from protocols.report.figures import Panel, Panels
+from protocols.report.explain_tables import MEASURED
+from protocols.report.figures import WIDTH, Panel, Panels, axes_of, styled
 from protocols.report.shapes import Bar, bars
+from protocols.report.text import signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from seqsearch.distribution.effects import Effects
+
 
 def figures(s: Summary) -> list[Panels]:
-    """One section, where there are effects."""
-    rows = _rows(s)
-    if not rows or s.overall is None:
+    """Effects on accuracy, and on all other measures, of what the headline speaks of."""
+    if s.overall is None:
         return []
-    said = "; ".join(f"{row.name}: {100 * row.marks[0][2][0]:.1f}" for row in rows)
-    legend = f"{s.overall.method}: points of accuracy, to the right what makes found sequences harder."
-    return [Panels("effects", "What makes them hard", legend, (Panel(effects(s), said, wide=True),), shared=True)]
+    called = f"{s.overall.method}: points that found sequences lose, to the right what makes them harder."
+    of = s.overall.measures
+    first = Panels("effects", "What makes them hard", called, tuple(_panels({"accuracy": of["accuracy"]})), shared=True)
+    others = tuple(_panels({m: e for m, e in of.items() if m != "accuracy"}))
+    return [p for p in (first, Panels("measures", "By measure", called, others, shared=True)) if p.panels]
 
 
-def effects(s: Summary, ax: Axes | None = None) -> Figure:
-    """Effects with their intervals, of what the headline speaks of."""
-    return bars(_rows(s), "points of accuracy", ax)
+def _panels(measures: dict[Measure, Effects]) -> Iterator[Panel]:
+    for measure, e in measures.items():
+        if e.effects:
+            said = "; ".join(f"{name}: {signed(c.interval)}" for name, c in e.effects.items())
+            yield Panel(effects(e), f"{MEASURED[measure]}, points: {said}", MEASURED[measure])
 
 
-def _rows(s: Summary) -> list[Bar]:
+def effects(e: Effects, ax: Axes | None = None) -> Figure:
+    """Effects on a measure with their intervals, as wide as a telephone shows it."""
     rows = []
-    for measure, e in s.overall.measures.items() if s.overall else ():
-        for name, c in e.effects.items():
-            i = c.interval
-            low, high = (i.low, i.high) if math.isfinite(i.low) else (i.value, i.value)
-            marks = (("estimate", "random", (i.value,)), ("0: no effect", "soft", (0.0,)))
-            rows.append(
-                Bar(f"{words.MEASURED[measure]}: {name}", "95 % interval, one by one", "found", low, high, marks)
-            )
-    return rows
+    for name, c in e.effects.items():
+        i = c.interval
+        low, high = (i.low, i.high) if math.isfinite(i.low) else (i.value, i.value)
+        marks = (("estimate", "found", (i.value,)), ("0: no effect", "soft", (0.0,)))
+        rows.append(Bar(name, "95 % interval, one by one", "found", low, high, marks))
+    with styled():
+        ax = axes_of(ax, WIDTH, 22 * len(rows) + 60)
+        ax.use_sticky_edges = False  # so that no bar begins at the names
+        return bars(rows, "points of accuracy", ax)

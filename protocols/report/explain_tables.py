@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from protocols.evaluate.explain.common import Common
+from protocols.evaluate.explain.figures import Measure
 from protocols.evaluate.explain.summary import MethodEffects, Summary
-from protocols.report.explain_words import MEASURED
 from protocols.report.table import (
     COUNT,
     NEITHER,
@@ -23,20 +25,22 @@ from protocols.report.table import (
 )
 from protocols.report.text import percent
 from seqsearch.distribution.contrast import Contrast
-from seqsearch.distribution.effects import CONDITIONS, EFFECTS
+from seqsearch.distribution.effects import CONDITIONS, EFFECTS, Effects
 from seqsearch.distribution.interval import Interval
 
 GROUPS = 12
 """Groups listed, by p-value: those with two found classes or more."""
 NAMES = {"accuracy": "Acc", "masked": "Acc, masked", "confusion": "confusion", "gap": "gap to joint"}
 """What the means of each measure are called."""
-
+MEASURED: dict[Measure, str] = {
+    "accuracy": "accuracy", "masked": "tasks by themselves", "confusion": "confusion", "gap": "gap to joint",
+}  # fmt: skip
+"""What the effects on each measure are called."""
 
 OWN = f"{OURS}, docs/explain.md"
 OVER = "what the notes say: searches, or regroupings and reorderings; training seeds, test images"
 HARDER = "higher: found sequences are harder for it"
 METHOD, SEQUENCE, OF = Column("method", "Method"), Column("sequence", "Sequence"), Column("of", "of")
-THREE_DIGITS = P_VALUE._replace(text=lambda p: f"{p:.3g}")
 COSINE = Scale("cosine", "-1 to 1", lambda cosine: f"{cosine:.3f}")
 OF_EFFECTS = Layout(
     "effects",
@@ -55,6 +59,31 @@ OF_EFFECTS = Layout(
         Column(
             "order", "order", "points that it costs to learn these tasks in this order", POINTS, HARDER, OWN, "reordered - found",
             OVER,
+        ),
+    ),
+)  # fmt: skip
+OF_MEASURES = replace(OF_EFFECTS, name="measures", title="Effects by measure")
+RANKS = Layout(
+    "ranks",
+    "Found sequences among random ones",
+    (
+        METHOD,
+        SEQUENCE,
+        Column(
+            "beats", "harder than", "random sequences that are more accurate, of one training each, all with the same seed",
+            COUNT, "higher: the found sequence is harder", OWN,
+        ),
+        Column("ties", "as hard as", "random sequences that are as accurate", COUNT, NEITHER, OWN),
+        Column("random", "random", "random sequences that it is placed among", COUNT, NEITHER, OWN),
+        Column(
+            "rank_p", "one-sided p", "exact p-value of so low a rank, if the found sequence were one more random sequence",
+            P_VALUE, NEITHER, OWN, "(1 + sequences as hard or harder) / (random + 1)",
+        ),
+        Column(
+            "share", "harder than, share [95 %]",
+            "share of all random sequences that are more accurate, with these training seeds and its own accuracy as it is",
+            PERCENT, "higher: the found sequence is harder", OWN, "1 - share of random sequences below, ties half",
+            "random sequences (Clopper and Pearson)",
         ),
     ),
 )  # fmt: skip
@@ -90,7 +119,7 @@ OF_GROUPS = Layout(
         Column("in_pool", "in the pool", "classes of the group, of those of the pool", COUNT, NEITHER, OWN),
         Column(
             "p", "p", "p-value of so many classes of the group or more, drawn at random; Holm's over groups and found sequences",
-            THREE_DIGITS, NEITHER, OWN, "hypergeometric",
+            P_VALUE, NEITHER, OWN, "hypergeometric",
         ),
     ),
 )  # fmt: skip
@@ -100,14 +129,22 @@ SIMILARITY = Layout(
     (
         SEQUENCE,
         OF,
-        Column("found", "found", "mean cosine of the found classes", COSINE, NEITHER, OWN),
-        Column("by_chance", "by chance", "mean cosine of random draws of their like", COSINE, NEITHER, OWN),
+        Column(
+            "found", "found",
+            "mean cosine of classes: of all found ones (content), within tasks (grouping), of neighbouring tasks (order)",
+            COSINE, NEITHER, OWN,
+        ),
+        Column(
+            "by_chance", "by chance",
+            "mean cosine of random draws: as many classes of the pool (content), regroupings (grouping), other orders (order)",
+            COSINE, NEITHER, OWN,
+        ),
         Column(
             "place", "place", "share of random draws below the found one, ties half",
             PERCENT._replace(text=lambda share: f"{percent(share)} %"), NEITHER, OWN,
         ),
         Column(
-            "p", "p", "two-sided p-value of the place, exact, Holm's over the table", THREE_DIGITS, NEITHER, OWN,
+            "p", "p", "two-sided p-value of the place, exact, Holm's over the table", P_VALUE, NEITHER, OWN,
             "2 min(1 + draws as high, 1 + draws as low) / (draws + 1)",
         ),
     ),
@@ -124,7 +161,7 @@ NEAREST = Layout(
         Column("cosine", "cosine", "of two classes of one task", COSINE, NEITHER, OWN),
     ),
 )
-LAYOUTS = (OF_EFFECTS, OF_CONDITIONS, OF_GROUPS, SIMILARITY, NEAREST)
+LAYOUTS = (OF_EFFECTS, OF_MEASURES, RANKS, OF_CONDITIONS, OF_GROUPS, SIMILARITY, NEAREST)
 """Of all tables that a run may have."""
 MASKED = "final Acc with scores over the classes of the task of the image alone"
 MEANT = (
@@ -138,25 +175,46 @@ MEANT = (
 """What rows are of, and what it is."""
 
 
-def tables(s: Summary) -> list[Table]:
-    """All that have rows."""
-    methods = [*s.methods, *([s.mean] if s.mean else [])]
-    return [
-        t for t in (_effects(methods), _means(methods), _groups(s.common), _alike(s.common), _pairs(s.common)) if t.rows
-    ]
+LOST = "Points of accuracy that found sequences lose [95 %]."
 
 
-def _effects(methods: list[MethodEffects]) -> Table:
+def key(s: Summary) -> Table:
+    """Effects on accuracy, a row a method, and their mean."""
+    rows = [(m.method, MEASURED["accuracy"], *_row(m.measures["accuracy"])) for m in _all(s)]
+    return table(OF_EFFECTS, LOST, rows)
+
+
+def tables(s: Summary) -> tuple[Table, ...]:
+    """All but that of `key`."""
+    return _measures(s), _means(_all(s)), _ranks(s), _groups(s.common), _alike(s.common), _pairs(s.common)
+
+
+def _all(s: Summary) -> list[MethodEffects]:
+    return [*s.methods, *([s.mean] if s.mean else [])]
+
+
+def _measures(s: Summary) -> Table:
+    """Effects on all measures but accuracy."""
     rows = [
-        (m.method, MEASURED[measure], *(_effect(e.effects.get(n)) for n in EFFECTS))
-        for m in methods
+        (m.method, MEASURED[measure], *_row(e))
+        for m in _all(s)
         for measure, e in m.measures.items()
+        if measure != "accuracy"
     ]
-    lead = (
-        "Points of accuracy that found sequences lose [95 %]. Content: random sequences minus the found classes regrouped at "
-        "random; grouping: that minus the found tasks in random order; order: that minus the sequences as found."
-    )
-    return table(OF_EFFECTS, lead, rows)
+    return table(OF_MEASURES, LOST, rows)
+
+
+def _row(e: Effects) -> tuple[Marked | None, ...]:
+    return tuple(_effect(e.effects.get(n)) for n in EFFECTS)
+
+
+def _ranks(s: Summary) -> Table:
+    rows = [
+        (m.method, r.sequence, r.beats, r.ties, r.random, r.p, _turned(r.place.share, -1, 1.0))
+        for m in s.methods
+        for r in m.ranks
+    ]
+    return table(RANKS, "By the final accuracy of one training each.", rows)
 
 
 def _effect(c: Contrast | None) -> Marked | None:
@@ -173,21 +231,19 @@ def _means(methods: list[MethodEffects]) -> Table:
             turn = -1 if measure in ("confusion", "gap") else 1
             found = [_turned(e.means[n].interval, turn) if n in e.means else None for n in CONDITIONS]
             rows.append((m.method, NAMES[measure], *found))
-    lead = "Final Acc in percent [95 %]: means over sequences and training seeds, test images; confusion: masked minus Acc."
+    lead = "Final Acc in percent [95 %], means over sequences and training seeds."
     return table(OF_CONDITIONS, lead, rows)
 
 
-def _turned(i: Interval, turn: int) -> Interval:
-    return i if turn > 0 else Interval(-i.value, -i.high, -i.low)
+def _turned(i: Interval, turn: int, whole: float = 0.0) -> Interval:
+    """With its sign turned, or what it leaves of a whole."""
+    return i if turn > 0 else Interval(whole - i.value, whole - i.high, whole - i.low)
 
 
 def _groups(common: Common) -> Table:
     chosen = sorted((g for g in common.groups if g.found > 1), key=lambda g: (g.p, -g.found))[:GROUPS]
     rows = [(g.sequence, g.group, f"{g.found} of {g.classes}", f"{g.in_pool} of {g.pool}", g.p) for g in chosen]
-    lead = (
-        "Classes after the first task, against as many drawn from the pool at random: hypergeometric p of so many or more, "
-        "Holm's over all groups and found sequences. A sampler that proposes candidates by group repeats groups by itself."
-    )
+    lead = "Classes after the first task. A sampler that proposes candidates by group repeats groups by itself."
     return table(OF_GROUPS, lead, rows)
 
 
@@ -195,15 +251,10 @@ def _alike(common: Common) -> Table:
     rows = [
         (a.sequence, f"{a.by}, {a.about}", a.place.value, a.place.mean, a.place.share, a.holm) for a in common.alike
     ]
-    lead = (
-        "Mean cosine of classes after the first task, and the share of random draws below it. Content: of all found classes, "
-        "among as many drawn from the pool; grouping: within tasks, among regroupings; order: of tasks that follow one another, "
-        "among other orders. Names: character n-grams; images: class means of frozen features. p: two-sided, exact, Holm's "
-        "over all rows."
-    )
+    lead = "Of names (character n-grams) and images (class means of frozen features) of classes after the first task."
     return table(SIMILARITY, lead, rows)
 
 
 def _pairs(common: Common) -> Table:
     rows = [(p.sequence, p.by, p.task, p.first, p.second, p.similarity) for p in common.pairs]
-    return table(NEAREST, "Classes of one task, after the first, that are most alike.", rows)
+    return table(NEAREST, "The most similar classes of one task after the first.", rows)

@@ -125,7 +125,7 @@ def render(view: View, details: bool = False) -> RenderableType:
     parts += stacked([*view.key, *(view.tables if details else ())])
     parts += [line(""), *map(_noted, (*first, *(more if details else ())))]
     if not details and view.details:
-        parts.append(line(MORE, "dim"))
+        parts.append(line(f"Further tables and notes: {view.more}", "dim"))
     if any(view.all_tables()):
         parts.append(columns_of(view.section))
     return Group(*parts)
@@ -134,6 +134,3 @@ def render(view: View, details: bool = False) -> RenderableType:
 def _noted(n: Note) -> Text:
     """A command to be copied stands in a line of its own."""
     return unbroken(n.text) if n.code == "run.resume" else line(f"- {n.text}")
-
-
-MORE = "Further tables and notes: seqsearch show RUN --details"

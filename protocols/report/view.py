@@ -44,6 +44,7 @@ class View:
         how: paragraphs on how it was computed.
         configs: of the runs.
         data: what JSON has beside headline, notes and tables.
+        more: the command that prints what a terminal folds away.
     """
 
     section: str
@@ -60,6 +61,7 @@ class View:
     how: Sequence[str] = ()
     configs: Sequence[Mapping[str, Any]] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
+    more: str = "seqsearch show RUN --details"
 
     @property
     def ordered(self) -> tuple[list[Note], list[Note]]:

@@ -3,10 +3,8 @@
 import pytest
 
 from benchmarks.planted_effects import PLANTS, World, explained, recovered
-from protocols.report.explain_words import headline, notes
+from protocols.report.explain_notes import headline, notes, tiles
 from seqsearch.distribution.effects import EFFECTS
-
-UNKNOWN = "Whether the choice of classes, their grouping or the order of tasks makes a difference cannot be told yet"
 
 
 @pytest.mark.parametrize("plant", PLANTS)
@@ -27,19 +25,24 @@ def test_what_was_planted_is_told_and_nothing_else(plant):
     [rank] = method.ranks
     assert (rank.beats == 10 and rank.p == pytest.approx(1 / 11)) == (plant != "none")
     assert not summary.troubles
-    said = {"content": "the choice of classes", "grouping": "their grouping into tasks", "order": "the order of tasks"}
-    known = f"The found sequence is harder by {said[plant]}; random" if plant in said else f"{UNKNOWN}; random"
-    assert known in headline(summary)
-    [conditional] = [note for note in notes(summary) if note.startswith("95 % intervals")]
-    for part in (
-        "10 random sequences",
-        "8 regroupings",
-        "3 training seeds",
-        "test images; conditional on",
-        "this one found sequence",
-    ):
-        assert part in conditional
-    assert "All other orders that there are were run." in notes(summary)
+    said = {"content": "choice of classes", "grouping": "grouping", "order": "order"}
+    known = headline(summary)
+    assert known.code == ("explain.harder" if plant in said else "explain.undecided")
+    assert known.values == ({"found": 1, "harder": [said[plant]]} if plant in said else {})
+    coded = {n.code: n for n in notes(summary)}
+    assert {"random sequences", "regroupings", "training seeds", "test images"} <= set(
+        coded["explain.over"].values["over"]
+    )
+    of = coded["explain.sequences"].values
+    assert (of["random"], of["regrouped"], of["found"], of["seeds"]) == (10, 8, 1, 3)
+    assert coded["explain.these_found"].values == {"found": 1}
+    assert not {"explain.these_seeds", "explain.these_images"} & set(coded)
+    assert "explain.all_orders" in coded
+    assert coded["explain.rank"].values["beats"] == rank.beats
+    assert "explain.no_bound" in coded
+    shown = [tile.value for tile in tiles(summary)]
+    assert len(shown) == 4
+    assert [value.endswith("* pp") for value in shown[1:]] == [e == plant for e in EFFECTS]
 
 
 @pytest.mark.long

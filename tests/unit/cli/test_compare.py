@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 from protocols.cli.main import main
 from protocols.evaluate.compare.comparison import compare as compared
 from protocols.evaluate.compare.table import read_table
-from protocols.report.compare_words import notes
-from protocols.report.rank_words import BENCHMARK, accuracy
+from protocols.report.compare_notes import notes
+from protocols.report.rank_tables import BENCHMARK, accuracy
 from protocols.report.text import console
 from seqsearch.core.text import shown
 from seqsearch.results.schema import ACCURACIES
@@ -36,10 +36,14 @@ def test_runs_are_printed_and_written(runs: list[Path], tmp_path: Path) -> None:
     ran = run(*runs, "--reference", "random", "--out", tmp_path / "out")
     assert ran.exit_code == 0, ran.output
     text = " ".join(ran.output.split())
-    assert "2 runs beside each other: full, <b>easy" in text
+    assert "No difference to full in accuracy on found sequences is shown" in text
+    assert "+10.0 pp Acc on found sequences, <b>easy minus full" in text
     assert "SRCC with random 1.000 1.000 N/A" in text
     assert "<b>easy, found +10.0 +10" in text.replace("+5.0", "+10")  # Acc, then AvgAcc
-    assert "differ in the found ones alone" in text
+    assert "differ in the found sequences alone" in text
+    assert "seqsearch compare RUN... --details" in text
+    assert "Agreement with random" not in text
+    assert "Agreement with random" in run(*runs, "--reference", "random", "--details").output
     names = ["accuracy.csv", "accuracy.parquet", "compare.html", "compare.json"]
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == names
     rows = read_rows(tmp_path / "out" / "accuracy.parquet", ACCURACIES)
@@ -49,7 +53,7 @@ def test_runs_are_printed_and_written(runs: list[Path], tmp_path: Path) -> None:
     assert rows[0]["accuracy"] == pytest.approx(0.41)
     assert read_table(tmp_path / "out" / "accuracy.csv").columns == ("full", "<b>easy", "random")
     page = (tmp_path / "out" / "compare.html").read_text()
-    assert page.count("<svg") == 2 + 2 + 1  # a run, a method, random
+    assert page.count("<svg") == 2 + 2 + 2 + 1  # agreement of a run, a run, a method, random
     assert "<b>easy" not in page
     again = run(*runs, "--out", tmp_path / "out")
     assert (again.exit_code, "is there already" in again.output) == (2, True)
@@ -105,7 +109,7 @@ def test_two_methods_one_and_constant_columns_say_what_they_can(tmp_path: Path) 
     table.write_text("m,A,B,R\n=er,1,2,3\nlae,2,2,4\n")
     text = " ".join(run("--table", table).output.split())
     assert "SRCC with R 1.000 - N/A" in text
-    assert "A (2 methods) 1.000 1.0000 1.000 1.0000 all orders" in text
+    assert "A (2 methods) 1.000 1.000 1.000 1.000 all orders" in text
     assert "B (2 methods) - - - - a column has one value only" in text
     table.write_text("m,A,R\ner,1,2\n")
     assert "fewer than two methods have both" in run("--table", table).output
@@ -120,16 +124,18 @@ def test_more_than_nine_methods_have_approximate_p_values(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("other", "all_methods", "says"),
     [
-        ([4, 5], True, "random sequences, so that they differ in the found ones alone."),
-        ([2, 3], True, "random sequences and the same found ones, and the same methods."),
-        ([2, 3], False, "random sequences and the same found ones, but not the same methods."),
-        ([4, 5], False, "random sequences, but not the same methods."),
+        ([4, 5], True, {"compare.found_alone"}),
+        ([2, 3], True, {"compare.same_found", "compare.same_methods"}),
+        ([2, 3], False, {"compare.same_found", "compare.other_methods"}),
+        ([4, 5], False, {"compare.same_random", "compare.other_methods"}),
     ],
 )
-def test_what_runs_share_is_said_as_it_is(tmp_path: Path, other: list[int], all_methods: bool, says: str) -> None:
+def test_what_runs_share_is_said_as_it_is(tmp_path: Path, other: list[int], all_methods: bool, says: set[str]) -> None:
     found = compared([make(tmp_path / "a", [[2, 3]]), make(tmp_path / "b", [other])])
     of_both = tuple(s for s in found.sides if (s.run, s.method) != ("b", "slca"))
-    assert f"All runs have the same {says}" in notes(found if all_methods else replace(found, sides=of_both))
+    about = ("compare.found_alone", "compare.same_", "compare.other_")
+    said = {n.code for n in notes(found if all_methods else replace(found, sides=of_both))}
+    assert {code for code in said if code.startswith(about)} == says
 
 
 def test_no_interval_of_an_accuracy_leaves_0_to_100(tmp_path: Path) -> None:

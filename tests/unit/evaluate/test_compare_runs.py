@@ -13,9 +13,10 @@ import pytest
 
 from protocols.evaluate.compare.comparison import Comparison, compare
 from protocols.evaluate.compare.figures import MEAN, NO_IMAGES, SAME
-from protocols.report.compare import to_json
-from protocols.report.compare_tables import tables
-from protocols.report.compare_words import notes
+from protocols.report.compare import view
+from protocols.report.compare_notes import headline, notes, tiles
+from protocols.report.compare_tables import key, tables
+from protocols.report.notes import Note
 from protocols.running.provenance import CIRCULAR, REWARDED_ON_TEST
 from seqsearch.core.errors import UserError
 from seqsearch.results.rows import JudgedRollout, TaskSequence
@@ -70,6 +71,14 @@ def make(
 def pool_record(pool: Any, step: int) -> dict[str, Any]:
     return {"pool": pool.name, "digest": pool.digest, "from_step": step, "classes": len(pool.classes),
             "in_play": len(pool.classes), "images": 100, "split": "drawn", "excluded_groups": []}  # fmt: skip
+
+
+def coded(c: Comparison) -> dict[str, list[Note]]:
+    """Notes by code."""
+    found: dict[str, list[Note]] = {}
+    for n in notes(c):
+        found.setdefault(n.code, []).append(n)
+    return found
 
 
 @pytest.fixture
@@ -223,9 +232,14 @@ def test_one_sequence_with_one_seed_has_no_interval_and_says_so(tmp_path: Path) 
     write_run(tmp_path / "a", POOL, [f], [j for j in judged(f, 0) if j.seed == SEEDS[0]], METHODS)
     found = compare([tmp_path / "a"])
     assert math.isnan(found.reach[0, 0])
-    assert "No interval of Acc of er (a, found), slca (a, found): too few training seeds, 2 more needed." in notes(
-        found
-    )
+    [missing] = coded(found)["compare.without_interval"]
+    assert missing.values == {
+        "cells": 2,
+        "who": ["er (a, found)", "slca (a, found)"],
+        "why": "too few training seeds, 2 more needed",
+    }
+    assert headline(found) == Note("compare.one", {"run": "a"})
+    assert [t.value for t in tiles(found)] == ["50.0 %"]
 
 
 def test_a_method_that_failed_on_one_sequence_is_left_out_and_told(tmp_path: Path) -> None:
@@ -283,13 +297,11 @@ def test_biases_of_each_run_are_told_by_its_name(tmp_path: Path) -> None:
         make(tmp_path / "later", [[4, 5]], config=lambda said: said["identity"].update(biases=["Theirs \x1b[31m."])),
         make(tmp_path / "held", [[4, 5]], config=lambda said: said["identity"].update(remarks=["Of names.", 7])),
     ]
-    told = [
-        note for note in notes(compare(paths)) if note.startswith(("plain: ", "test: ", "tuned: ", "later: ", "held: "))
-    ]
+    told = [note.text for note in coded(compare(paths))["compare.remark"]]
     assert told == [f"test: {REWARDED_ON_TEST}", f"tuned: {CIRCULAR}", "later: Theirs \\x1b[31m.", "held: Of names."]
 
 
-ALONE = "All runs have the same random sequences, so that they differ in the found ones alone."
+ALONE = "compare.found_alone"
 
 
 def test_a_label_that_stands_for_another_method_is_told_and_random_sequences_are_no_longer_one_column(
@@ -300,11 +312,10 @@ def test_a_label_that_stands_for_another_method_is_told_and_random_sequences_are
         make(tmp_path / "b", [[4, 5]]),
         make(tmp_path / "c", [[4, 5]], digest="bf16"),
     ]
-    assert ALONE in notes(compare(runs[:2]))
+    assert ALONE in coded(compare(runs[:2]))
     found = compare(runs)
-    assert ALONE not in notes(found)
-    why = "(code, parameters, backbone, weights, precision, versions or device)"
-    assert [n for n in notes(found) if "the same in" in n] == [f"er, slca are not the same in a and c {why}."]
+    assert ALONE not in coded(found)
+    assert [n.values for n in coded(found)["compare.unlike"]] == [{"labels": METHODS, "first": "a", "run": "c"}]
     assert found.shared == METHODS  # other backbones are compared
     assert found.table.columns == ("a", "b", "c", "random", "c: random")
     of = {(d.run, d.side): d.estimate for d in found.differences if d.figure == "acc"}
@@ -314,10 +325,10 @@ def test_a_label_that_stands_for_another_method_is_told_and_random_sequences_are
 
 def test_other_training_seeds_are_told_and_those_that_both_have_are_compared(tmp_path: Path) -> None:
     found = compare([make(tmp_path / "a", [[2, 3]]), make(tmp_path / "b", [[4, 5]], seeds=(1001, 1002))])
-    assert ALONE not in notes(found)
+    assert ALONE not in coded(found)
     said = "b, found: judged with other training seeds than a; the difference is over the 1 that both have."
     assert said in found.troubles
-    assert not any("the same in" in n for n in notes(found))
+    assert "compare.unlike" not in coded(found)
     [difference] = [d for d in found.differences if (d.side, d.figure) == ("found", "acc")]
     assert difference.estimate.seeds == 1
 
@@ -375,11 +386,14 @@ def test_runs_that_differ_in_their_seed_alone_are_studies_with_a_spread_and_neve
         "random sequences": True,
     }
     assert c.studies.differing[0].values == ("7", "8", "9")
-    first, parts, *_ = tables(c)
+    [first], (parts, *_) = key(c), tables(c)
     assert first.texts[0][:4] == ("found", "mean of 2", "3", "64.3 (51.0 to 81.0)")
     assert ("first task", "differs", "") in parts.texts
-    assert not any(t.title.startswith("Minus") for t in tables(c))
-    said = to_json(c)["studies"]
+    assert not any(t.title.startswith("Minus") for t in (*key(c), *tables(c)))
+    assert headline(c) == Note("compare.studies", {"studies": 3})
+    assert "compare.spread" in coded(c)
+    assert [t.value for t in tiles(c)] == ["64.3 %", "76.0 %"]
+    said = view(c).to_json()["studies"]
     assert said["spreads"][0] == {
         "side": "found",
         "method": None,

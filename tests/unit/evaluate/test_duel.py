@@ -144,7 +144,7 @@ def test_a_stopped_duel_goes_on_to_the_same_end(run: Path, tmp_path: Path) -> No
     assert not execute(folder, settings, Runtime(EngineOptions(workers=0), quiet=True, deadline=deadline))
     folder.close()
     shown = CliRunner().invoke(main, ["show", str(path)]).stdout
-    assert "nothing is claimed yet" in shown
+    assert "It has no result yet" in shown
     assert f"seqsearch duel --resume {path}" in shown.replace("\n", "")
     assert duel("--resume", path).exit_code == 0
     columns = ("sequence_id", "role", "method_id", "seed", "trained_step", "evaluated_step", "accuracy")
@@ -155,8 +155,9 @@ def test_a_method_that_fails_on_one_sequence_loses_that_pair_alone(own: Path, tm
     said = told(tmp_path / "run", "simplecil", f"{own}:Fails", *SMALL, "--sequences", 7)
     assert said["pairs"]["sequences"] == [f"random-{i}" for i in range(7) if i != 3]
     assert said["sample"]["L"] == 6
-    assert any("failed on 1 of 7 random sequences (random-3" in note for note in said["notes"])
-    assert "score the same" in said["headline"]
+    troubles = [n["text"] for n in said["coded"]["notes"] if n["code"] == "duel.trouble"]
+    assert any("failed on 1 of 7 random sequences (random-3" in text for text in troubles)
+    assert said["coded"]["headline"]["code"] == "duel.equal"
 
 
 def test_until_a_verdict_adds_sequences_until_there_is_one(own: Path, tmp_path: Path) -> None:
@@ -208,7 +209,7 @@ def test_sequences_of_a_file_are_given_ones_of_which_nothing_is_said_together(tm
     )
     assert said["sample"] is None
     assert len(said["given"]) == 1
-    assert "nothing is claimed over sequences" in said["headline"]
+    assert said["coded"]["headline"]["code"] == "duel.none"
 
 
 def _names(tmp_path: Path) -> list[dict[str, Any]]:

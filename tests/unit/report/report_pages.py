@@ -95,7 +95,8 @@ def of_explain(folder: Path, pool: Pool) -> Path:
         made += [sequence(pool, f"search-0/{kind}-{i}", kind, METHODS, TASKS) for i in range(4)]
     run = write_run(folder / "run", pool, made, [j for s in made for j in judged(s, METHODS)], METHODS)
     said_to_be(run, "explain")
-    return explain.write_report(run, EXPLAIN.read(run), [pool])
+    read = EXPLAIN.read(run)
+    return write_page(folder / "report.html", explain.view(read.summary, read.results), "seqsearch run", [pool])
 
 
 def of_duel(folder: Path, pool: Pool) -> Path:
@@ -105,7 +106,8 @@ def of_duel(folder: Path, pool: Pool) -> Path:
     rows += [j for i, s in enumerate(made[2:5]) for j in judged(s, METHODS, [of_order(i)])]
     run = write_run(folder / "run", pool, made, rows, METHODS)
     said_to_be(run, "duel", find="both", sequences=3, score_seeds=2)
-    return duel.write_report(run, DUEL.read(run), [pool])
+    read = DUEL.read(run)
+    return write_page(folder / "report.html", duel.view(read.summary, read.results), "seqsearch run", [pool])
 
 
 def of_edge(folder: Path, pool: Pool) -> Path:

@@ -23,8 +23,8 @@ from protocols.evaluate.published.where import CHECKOUT, LEDGER
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary, TaskScore
 from protocols.report import compare, edge_plan, explain, published, score
 from protocols.report.metric_table import matching, sections
-from protocols.report.rank_words import of_table
 from protocols.report.score_tables import methods
+from protocols.report.terminal import render
 from protocols.running.provenance import Provenance
 from seqsearch.extremes.find import Extreme
 from tests.unit.report.test_cldyb_words import side
@@ -62,12 +62,12 @@ def test_score_explain_and_compare_say_it_below_their_tables_and_not_without() -
     table = Table(("a", "b", "c"), ("one", "two"), np.array([[0.1, 0.2], [0.2, 0.4], [0.3, 0.3]]))
     for section, what in (
         ("score", score.render(scored())),
-        ("explain", explain.render(explained())),
-        ("compare", compare.render(of_table(table, agreement(table, "two")))),
+        ("explain", render(explain.view(explained()), details=True)),
+        ("compare", render(compare.view_of_table(table, agreement(table, "two")))),
     ):
         assert shown(what).rstrip().endswith(below(section)), section
     assert "Columns:" not in shown(score.render(replace(scored(), reached="found-0")))
-    assert "Columns:" not in shown(explain.render(replace(explained(), unfinished="found-0")))
+    assert "Columns:" not in shown(render(explain.view(replace(explained(), unfinished="found-0")), details=True))
 
 
 def test_the_table_of_scores_has_the_columns_that_somebody_has_a_figure_for() -> None:

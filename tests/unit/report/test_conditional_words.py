@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from protocols.evaluate.compare.comparison import compare
-from protocols.report import explain_words
 from protocols.report.compare_tables import changes
+from protocols.report.explain_notes import covered
 from seqsearch.distribution.effects import Condition, ConditionName, effects
 from seqsearch.distribution.mean_difference import mean_difference
 from tests.unit.evaluate.test_compare_runs import make
 
 
-def explained(searches: int, seeds: int) -> str:
+def explained(searches: int, seeds: int) -> set[str]:
     rng = np.random.default_rng(searches)
 
     def draw(n: int, mean: float, parts: int) -> Condition:
@@ -27,11 +27,11 @@ def explained(searches: int, seeds: int) -> str:
         "reordered": regrouped,
         "found": draw(1, 0.5, searches),
     }
-    return explain_words.covered(effects(conditions))
+    return {n.code for n in covered(effects(conditions))}
 
 
 def test_explain_has_the_conditional_intervals_where_others_are_over_more() -> None:
-    also = "Conditional on these found sequences and trainings as well: content "
+    also = "explain.conditional"
     assert also not in explained(2, 2)
     assert also in explained(2, 3)
     assert also in explained(3, 2)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from protocols.cldyb.cannot_differ import ONE_TASK
 from protocols.cldyb.summary import MethodSummary, Summary
-from protocols.report import cldyb_words, duel_words, edge_words, explain_words, mcil_notes, score_words
+from protocols.report import cldyb_words, duel_notes, edge_words, explain_notes, mcil_notes, score_words
 from protocols.report.text import highest, points, signed
 from seqsearch.distribution.correlation import similarity_correlation
 from seqsearch.distribution.drop import ImageShares, drop
@@ -22,7 +22,7 @@ from tests.unit.report.edge_summaries import summary as edge
 from tests.unit.report.mcil_rows import summary as mcil
 from tests.unit.report.online_rows import pair, told
 from tests.unit.report.test_cldyb_words import HARDER, placed
-from tests.unit.report.test_duel_words import summary as duel
+from tests.unit.report.test_duel import summary as duel
 
 DIRECTION = re.compile(r"harder|easier|\babove\b|\bbelow\b|better|worse|a relative drop|[+-]0\.0\b")
 ROUNDING = st.lists(st.floats(-1e-12, 1e-12), min_size=18, max_size=18)
@@ -45,8 +45,8 @@ def test_figures_that_are_equal_but_for_rounding_have_no_direction(noise, seeds)
     said = [cldyb_words.headline(cldyb(table[:1], table[1:])), score_words._claim(of, where), cldyb_words.change(of)]
     a, b = (np.array(seeds)[0] + np.array(noise[i::2]) for i in (0, 1))
     s = duel(a.tolist(), b.tolist())
-    said += [duel_words.headline(s), duel_words.mean(s, s.sample)]
-    said += [signed(Interval(noise[0], min(noise), max(noise))), explain_words.beside(noise[0], "the found one")]
+    said += [duel_notes.headline(s).text, duel_notes.mean(s, s.sample).text, *(t.value for t in duel_notes.tiles(s))]
+    said += [signed(Interval(noise[0], min(noise), max(noise))), explain_notes.drop(noise[0]).value]
     assert not [text for text in said if DIRECTION.search(text)]
     assert not [p for p in pairs(table) if p.told and not p.over.interval.sign]
     flat = np.reshape(noise, (3, 6)) + 0.5
@@ -102,11 +102,8 @@ def test_ties_share_the_first_place():
 
 
 def test_random_sequences_beside_found_ones_are_above_below_or_neither():
-    said = [explain_words.beside(gap, "the found one") for gap in (0.02, -0.02, -4e-16)]
-    assert said == [
-        "random sequences score 2.0 points above the found one: ", "random sequences score 2.0 points below the found one: ",
-        "random sequences score as the found one to 0.1 points: ",
-    ]  # fmt: skip
+    said = [explain_notes.drop(gap).value for gap in (0.02, -0.02, -4e-16)]
+    assert said == ["+2.0 pp", "-2.0 pp", "0.0 pp"]
 
 
 def test_a_ranking_does_not_flip_by_what_does_not_show():

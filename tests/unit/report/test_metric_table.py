@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from protocols.cli.main import main
+from protocols.report.explain_tables import MEASURED
 from protocols.report.explain_tables import NAMES as MEANS
-from protocols.report.explain_words import MEASURED
 from protocols.report.metric_table import LAID_OUT, answer, every, matching, page, sections
 from protocols.report.notes import note
 from protocols.report.table import Column, Layout, table

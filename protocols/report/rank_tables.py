@@ -32,7 +32,6 @@ OWN = f"{OURS}, docs/compare.md"
 ALIKE = "higher: they rank alike"
 BELOW = f"{CLDYB}, section 5.2, below Tables 1 and 4"
 COEFFICIENT = Scale("1", "-1 to 1", lambda r: f"{r:.3f}")
-SMALL_P = P_VALUE._replace(text=lambda p: "< .0001" if p < 0.0001 else f"{p:.4f}")
 METHOD = Column("method", "Method")
 BENCHMARK = Column(
     "acc_...",
@@ -52,7 +51,7 @@ SRCC_P = Column(
     "srcc_p",
     "p",
     "two-sided p-value of the correlation before it; nothing is corrected for several",
-    SMALL_P,
+    P_VALUE,
     NEITHER,
     OWN,
     "share of all orders of the methods that correlate as strongly, up to 9 methods",
@@ -74,9 +73,9 @@ AGREEMENT = Layout(
 )  # fmt: skip
 
 
-def of_table(accuracies: Accuracies, ranks: Agreement) -> list[Table]:
+def of_table(accuracies: Accuracies, ranks: Agreement) -> tuple[Table, Table]:
     """Of a table from a file."""
-    return [printed(accuracies, ranks), correlations(ranks)]
+    return printed(accuracies, ranks), correlations(ranks)
 
 
 def printed(accuracies: Accuracies, ranks: Agreement | None, reach: list[list[float]] | None = None) -> Table:
@@ -91,8 +90,8 @@ def printed(accuracies: Accuracies, ranks: Agreement | None, reach: list[list[fl
         for name, figure in (("SRCC", "srcc"), ("KRCC", "krcc")):
             with_reference = [_coefficient(by_column.get(c), figure) for c in accuracies.columns]
             rows.append((f"{name} with {ranks.reference}", *with_reference))
-    lead = "" if reach is None else "Final Acc in percent, with its 95 % interval where there is one. "
-    stars = f"* p < .05 (two-sided, by itself; of {_times(ranks)} nothing is corrected)." if ranks else ""
+    lead = "" if reach is None else "Final Acc in percent [95 %]. "
+    stars = f"* p < 0.05, two-sided; {_times(ranks)} without correction." if ranks else ""
     column = GIVEN if reach is None else BENCHMARK
     return table(BY_METHOD, (lead + stars).strip(), rows, [METHOD, *map(column.named, accuracies.columns)])
 
@@ -109,11 +108,9 @@ def correlations(ranks: Agreement) -> Table:
         if math.isnan(c.srcc):
             how = "a column has one value only"
         rows.append((f"{a.column} ({count(c.n, 'method')})", c.srcc, c.srcc_p, c.krcc, c.krcc_p, how))
-    lead = (
-        "Spearman's (SRCC) and Kendall's (KRCC, tau-b) rank correlation; p: two-sided, of no agreement, over all orders of these "
-        "methods up to 9 of them."
+    return table(
+        AGREEMENT, "Rank correlations over methods; p is two-sided.", rows, title=f"Agreement with {ranks.reference}"
     )
-    return table(AGREEMENT, lead, rows, title=f"Agreement with {ranks.reference}")
 
 
 def accuracy(value: float, reach: float) -> Interval:
