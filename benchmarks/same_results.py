@@ -181,7 +181,9 @@ class Shown(dict[tuple[Any, ...], dict[str, Any]]):
 
 def _rounds_to(number: str, other: str) -> bool:
     decimals = len(other.partition(".")[2])
-    return number == other or f"{float(number.replace(',', '')):.{decimals}f}" == other.replace(",", "").lstrip("+")
+    return number.lstrip("+") == other.lstrip("+") or f"{float(number.replace(',', '')):.{decimals}f}" == other.replace(
+        ",", ""
+    ).lstrip("+")
 
 
 def files(folder: Path) -> list[Path]:
