@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from protocols.edge.fit import Fit
-from protocols.edge.groups import DIGITS, OF_FITS, Group, Table
+from protocols.edge.groups import DIGITS, OF_FITS, Group, LeftOut, Table
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.percentile import OrderPercentile, percentile
 from seqsearch.distribution.rank_test import rank_test
@@ -72,7 +72,7 @@ class MethodFit:
     seeds: int
 
 
-def method_fit(data: RunResults, fit: Fit, random: Group, troubles: list[str]) -> MethodFit:
+def method_fit(data: RunResults, fit: Fit, random: Group, troubles: list[LeftOut]) -> MethodFit:
     """Of the method that ``fit`` is of; ``random`` are its random orders."""
     seeds = tuple(r for r in data.seeds if FITTED <= r < TUNING)
     measured = dict(zip(random.names, random.first, strict=True))
@@ -90,7 +90,7 @@ Tables = dict[str, dict[int, list[float]]]
 """Accuracies by seed of each order: kind, number."""
 
 
-def _tables(data: RunResults, method: str, seeds: Sequence[int], troubles: list[str]) -> Tables:
+def _tables(data: RunResults, method: str, seeds: Sequence[int], troubles: list[LeftOut]) -> Tables:
     """Of orders that were judged to their end with all seeds; others are told."""
     found: Tables = {}
     lost = 0
@@ -105,9 +105,7 @@ def _tables(data: RunResults, method: str, seeds: Sequence[int], troubles: list[
         else:
             found.setdefault(kind, {})[int(number)] = judged
     if lost:
-        troubles.append(
-            f"{method}: {lost} of the orders that --fit chose failed with some fresh seed and are left out."
-        )
+        troubles.append(LeftOut(method, lost, 0, "fit"))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,15 @@ OF_FITS = ("fitted", "retrained")
 """Kinds of sequences that are there with ``--fit`` alone."""
 WHAT = {"crossed": "random, with the seeds of the extremes", "crossed-rs": "rs, with the seeds of the extremes"}
 """Groups that are called otherwise where they are spoken of."""
+
+
+class LeftOut(NamedTuple):
+    """Sequences that failed for a method with some seed: ``lost`` of so many of a kind; of those that a fit chose ``of`` is 0."""
+
+    method: str
+    lost: int
+    of: int
+    what: str
 
 
 @dataclass(frozen=True)
@@ -84,7 +94,7 @@ def grouped(sequences: Iterable[TaskSequence]) -> dict[str, list[TaskSequence]]:
     return found
 
 
-def groups_of(data: RunResults, method: str, troubles: list[str]) -> dict[str, Group]:
+def groups_of(data: RunResults, method: str, troubles: list[LeftOut]) -> dict[str, Group]:
     """Every kind of sequence with the accuracies of its own seeds; those that failed with one of them are left out, and told.
 
     ``random``, ``rs`` and ``own`` have one seed a sequence, another for each; ``crossed`` and ``crossed-rs`` are those of them
@@ -113,13 +123,12 @@ def _group(
     method: str,
     name: str,
     wanted: Sequence[tuple[TaskSequence, tuple[int, ...]]],
-    troubles: list[str],
+    troubles: list[LeftOut],
 ) -> Group:
     """Those that were judged to their end with all their seeds."""
     whole = [(s, seeds) for s, seeds in wanted if seeds and all(_complete(data, s, method, r) for r in seeds)]
     if lost := len(wanted) - len(whole):
-        what = WHAT.get(name, name)
-        troubles.append(f"{method}: {lost} of {len(wanted)} sequences ({what}) failed with some seed and are left out.")
+        troubles.append(LeftOut(method, lost, len(wanted), WHAT.get(name, name)))
     accuracy = [
         [round(acc(data.rollouts[s.sequence_id, method, r].accuracy), DIGITS) for r in seeds] for s, seeds in whole
     ]

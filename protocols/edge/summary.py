@@ -21,7 +21,7 @@ from protocols.edge.by_method import SIDES, adjusted_tests, averaged, shared
 from protocols.edge.disparity import Disparity, disparity
 from protocols.edge.fit import Fit
 from protocols.edge.fitted import MethodFit, method_fit
-from protocols.edge.groups import Group, correlation, groups_of
+from protocols.edge.groups import Group, LeftOut, correlation, groups_of
 from protocols.edge.plan import ExtremesPlan
 from protocols.edge.results import EdgeResults, read_edge_results
 from protocols.edge.truth import Truth, truth_of
@@ -116,7 +116,7 @@ class EdgeSummary:
     plans: tuple[ExtremesPlan, ...]
     methods: tuple[MethodEdge, ...]
     stats: dict[str, Any] | None
-    troubles: tuple[str, ...]
+    troubles: tuple[LeftOut, ...]
     provenance: Provenance
     facts: Facts | None = None
     unfinished: tuple[str, int, str] | None = None
@@ -149,7 +149,7 @@ def summarise(run: Path, results: EdgeResults) -> EdgeSummary:
         reached = str((data.stats or {}).get("reached") or "unknown")
         resume = resume_command(run, data.config.get("protocol"))
         return EdgeSummary(name, estimator, plans, (), data.stats, (), origin, unfinished=(reached, done, resume))
-    troubles: list[str] = []
+    troubles: list[LeftOut] = []
     bins = data.setting("bins")
     mean = plans[0].mean if plans else None
     fits = {f.method: f for f in results.fits}
@@ -210,7 +210,7 @@ def _at_chance(data: RunResults, methods: Sequence[MethodEdge]) -> tuple[AtChanc
 
 
 def _method(
-    data: RunResults, method: str, S_mean: float | None, bins: int, fit: Fit | None, troubles: list[str]
+    data: RunResults, method: str, S_mean: float | None, bins: int, fit: Fit | None, troubles: list[LeftOut]
 ) -> MethodEdge:
     groups = groups_of(data, method, troubles)
     random, hard, easy, every = (groups[n] for n in ("random", "hard", "easy", "every"))

@@ -1,21 +1,23 @@
-"""The figures of an EDGE summary: densities, bounds, S and predictions against accuracy, similarity of tasks."""
+"""The figures of an EDGE summary: strips, densities, bounds, S and predictions against accuracy, similarity of tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.edge.fitted import MethodFit
+from protocols.edge.results import EdgeResults
 from protocols.edge.summary import EdgeSummary, MethodEdge
-from protocols.report.figures import Panel, Panels
+from protocols.report.edge_plan import S
+from protocols.report.figures import COLOURS, WIDTH, Panel, Panels, axes_of, figure_of, styled
 from protocols.report.maps import matrix
-from protocols.report.shapes import Bar, Dots, Normal, bars, densities, scatter
-from protocols.report.text import percent
+from protocols.report.shapes import Bar, Dots, Normal, bars, densities, dotted, in_percent, in_rows, scatter
+from protocols.report.text import interval, percent
 from seqsearch.core.types import ClassId
-from seqsearch.pools.base import Pool
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults
 from seqsearch.similarity.matrix import Similarity
@@ -33,36 +35,99 @@ GROUPS = {
     "easy": ("easy", "easy"),
 }
 """Groups of sequences: what they are called, and their colours; the last on top."""
+OF_STRIPS = {"mean": ("mean of random sequences, 95 %", "random"), "paper": ("paper's estimate of the mean", "paper")}
+MOST_CELLS = 10
+"""Tasks whose similarities stand in words beside the matrix."""
 MATRICES = 4
 """Sequences whose tasks are shown as a matrix, at most, of each kind."""
 
 
-def figures(s: EdgeSummary) -> list[Panels]:
-    """All that there is something for, without the similarity of tasks (`between_tasks`)."""
-    return [p for p in (distributions(s), bounds(s), similarity(s), predictions(s)) if p.panels]
+def figures(s: EdgeSummary, results: EdgeResults | None = None) -> list[Panels]:
+    """All that there is something for; the similarity of tasks is in the ``results``."""
+    found = [strips(s), distributions(s), bounds(s), similarity(s), predictions(s)]
+    if results and results.similarity:
+        found.append(between_tasks(results.run, results.similarity, [p.digest for p in s.provenance.pools]))
+    return [p for p in found if p.panels]
 
 
 # ------------------------------------------------------------------------------------------------ accuracy
 
 
+def strip(methods: Sequence[MethodEdge], ax: Axes | None = None) -> Figure:
+    """A row a method: random sequences as dots above their mean and its interval, extremes as diamonds, a cross for the paper."""
+    with styled():
+        ax = axes_of(ax, 2 * WIDTH, 46 * len(methods) + 44)
+        for name, way, up, of in (
+            ("random", {"alpha": 0.45}, 0.0, lambda m: m.groups["random"].first),
+            ("mean", {"marker": "|", "markersize": 12, "markeredgewidth": 2.2}, 0.3, _mean),
+            ("hard", {"marker": "D", "markersize": 7}, 0.0, lambda m: m.groups["hard"].means),
+            ("easy", {"marker": "D", "markersize": 7}, 0.0, lambda m: m.groups["easy"].means),
+            ("paper", {"marker": "x", "markersize": 8, "markeredgewidth": 2.2}, -0.3, _paper),
+        ):
+            places = [(float(x), i + up) for i, m in enumerate(methods) for x in of(m)]
+            called, colour = GROUPS.get(name) or OF_STRIPS[name]
+            dotted(ax, [x for x, _ in places], [y for _, y in places], colour, called, **way)
+        for i, m in enumerate(methods):
+            if m.estimate and math.isfinite(m.estimate.mean.low):
+                ax.plot([m.estimate.mean.low, m.estimate.mean.high], [i + 0.3] * 2, color=COLOURS["random"])
+        in_rows(ax, [m.method for m in methods])
+        ax.set_xlabel("final accuracy, percent")
+        in_percent(ax.xaxis)
+        return figure_of(ax)
+
+
+def _mean(m: MethodEdge) -> list[float]:
+    return [m.estimate.mean.value] if m.estimate else []
+
+
+def _paper(m: MethodEdge) -> list[float]:
+    return [m.paper.mean.value] if m.paper else []
+
+
+def strips(s: EdgeSummary) -> Panels:
+    """One figure of all methods."""
+    there = [m for m in s.methods if any(len(m.groups[n]) for n in ("random", "hard", "easy"))]
+    said = "; ".join(f"{m.method}: {', '.join(_in_words(m))}" for m in there)
+    panels = (Panel(strip(there), said, wide=True),) if there else ()
+    legend = "Dots: random sequences, one training each. Diamonds: extremes, means over seeds; cross: the paper's three orders."
+    return Panels("strips", "Random, hard and easy sequences", legend, panels, shared=True)
+
+
+def _in_words(m: MethodEdge) -> Iterator[str]:
+    if len(random := m.groups["random"].first):
+        yield f"random sequences {percent(float(random.min()))} to {percent(float(random.max()))} %"
+    if m.estimate:
+        yield f"mean {interval(m.estimate.mean)} %"
+    for end in ("hard", "easy"):
+        yield from (f"{end} {percent(float(a))} %" for a in m.groups[end].means)
+    yield from (f"paper's estimate {percent(a)} %" for a in _paper(m))
+
+
 def distribution(m: MethodEdge, ax: Axes | None = None) -> Figure:
     """Normals fitted to a few sequences, over the truth where it is known."""
-    assert m.estimate is not None
-    normals = [Normal("random sequences", "random", m.estimate.mean.value, m.estimate.sd)]
-    if m.paper:
-        normals.append(Normal("paper's estimate", "paper", m.paper.mean.value, m.paper.sd))
-    if m.rs:
-        normals.append(Normal("RS", "given", m.rs.mu, m.rs.sigma))
     truth = m.truth.sequences.means.tolist() if m.truth else []
     marked = [_marks(m, side) for side in ("hard", "easy", *(() if truth else ("random",)))]
     return densities(
-        normals,
+        _normals(m),
         truth,
         [d for d in marked if d.points],
         "final accuracy, percent",
         values_name="every sequence, the truth",
         ax=ax,
     )
+
+
+def _normals(m: MethodEdge) -> list[Normal]:
+    normals = [Normal("random sequences", "random", m.estimate.mean.value, m.estimate.sd)] if m.estimate else []
+    if m.paper:
+        normals.append(Normal("paper's estimate", "paper", m.paper.mean.value, m.paper.sd))
+    if m.rs:
+        normals.append(Normal("RS", "given", m.rs.mu, m.rs.sigma))
+    return normals
+
+
+def _normals_in_words(m: MethodEdge) -> Iterator[str]:
+    return (f"{n.name}: mean {percent(n.mu)} %, sd {percent(n.sigma)} points" for n in _normals(m))
 
 
 def _marks(m: MethodEdge, side: str) -> Dots:
@@ -72,7 +137,9 @@ def _marks(m: MethodEdge, side: str) -> Dots:
 def distributions(s: EdgeSummary) -> Panels:
     """A figure a method."""
     panels = [
-        Panel(distribution(m), f"{m.method}: densities of final accuracy", m.method) for m in s.methods if m.estimate
+        Panel(distribution(m), f"{m.method}: {'; '.join(_normals_in_words(m))}", m.method)
+        for m in s.methods
+        if m.estimate
     ]
     legend = "Curves: normals fitted to a few sequences; short lines: single sequences."
     return Panels("distribution", "Estimated distribution", legend, tuple(panels), shared=True)
@@ -118,7 +185,7 @@ def _by_similarity(m: MethodEdge) -> list[Dots]:
 def similarity(s: EdgeSummary) -> Panels:
     """A figure a method."""
     panels = [
-        Panel(against_similarity(m), f"{m.method}: S against final accuracy", m.method)
+        Panel(against_similarity(m), f"{m.method}, S and accuracy: {_ranges(_by_similarity(m), S.text)}", m.method)
         for m in s.methods
         if _by_similarity(m)
     ]
@@ -128,15 +195,35 @@ def similarity(s: EdgeSummary) -> Panels:
 
 def predicted(fit: MethodFit, ax: Axes | None = None) -> Figure:
     """Accuracy as a fit predicts it, against what was measured."""
+    return scatter(_by_prediction(fit), "predicted accuracy, percent", ax=ax)
+
+
+def _by_prediction(fit: MethodFit) -> list[Dots]:
     named = {"random": ("random", "random"), "hard": ("fitted hard", "found"), "easy": ("fitted easy", "easy")}
-    dots = [Dots(*named[kind], points) for kind, points in fit.points.items() if points]
-    return scatter(dots, "predicted accuracy, percent", ax=ax)
+    return [Dots(*named[kind], points) for kind, points in fit.points.items() if points]
+
+
+def _ranges(groups: Sequence[Dots], x_text: Callable[[float], str]) -> str:
+    """From where to where the points of each group go."""
+    said = []
+    for group in groups:
+        x, y = (sorted(values) for values in zip(*group.points, strict=True))
+        said.append(f"{group.name} {x_text(x[0])} to {x_text(x[-1])}, {percent(y[0])} to {percent(y[-1])} %")
+    return "; ".join(said)
+
+
+def _in_percent(value: float) -> str:
+    return f"{percent(value)} %"
 
 
 def predictions(s: EdgeSummary) -> Panels:
     """A figure for each method that was fitted."""
     panels = [
-        Panel(predicted(m.fit), f"{m.method}: predicted against measured accuracy", m.method)
+        Panel(
+            predicted(m.fit),
+            f"{m.method}, predicted and measured: {_ranges(_by_prediction(m.fit), _in_percent)}",
+            m.method,
+        )
         for m in s.methods
         if m.fit and any(m.fit.points.values())
     ]
@@ -147,20 +234,26 @@ def predictions(s: EdgeSummary) -> Panels:
 # ------------------------------------------------------------------------------------------------ similarity of tasks
 
 
-def between_tasks(data: RunResults, of: Similarity, pools: Sequence[Pool]) -> Panels:
-    """How alike the tasks of some sequences are, a matrix each."""
-    rank = {p.digest: i for i, p in enumerate(pools)}
+def between_tasks(data: RunResults, of: Similarity, pools: Sequence[str]) -> Panels:
+    """How alike the tasks of some sequences are, a matrix each; ``pools`` are digests, in the order of the run."""
+    rank = {digest: i for i, digest in enumerate(pools)}
     in_play = {c for s in data.sequences for task in s.tasks for c in task.classes}
     place = {c: i for i, c in enumerate(sorted(in_play, key=lambda c: (rank.get(c.pool, len(rank)), c.index)))}
     found = [(s, _between_tasks(s, of, place)) for s in _first_of_each(data.sequences)]
     values = np.concatenate([m[np.isfinite(m)] for _, m in found])
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     panels = [
-        Panel(matrix(m.tolist(), low, high), f"similarity of the tasks of {s.sequence_id}", s.sequence_id)
-        for s, m in found
+        Panel(matrix(m.tolist(), low, high), f"tasks of {s.sequence_id}: {_cells(m)}", s.sequence_id) for s, m in found
     ]
     legend = "Mean similarity of the classes of two tasks (diagonal: within the task), on one scale for all."
     return Panels("tasks", "Similarity of tasks", legend, tuple(panels))
+
+
+def _cells(m: NDArray[np.float64]) -> str:
+    """A matrix in words, row by row; of many tasks its ends."""
+    if len(m) > MOST_CELLS:
+        return f"{np.nanmin(m):.3g} to {np.nanmax(m):.3g}"
+    return "; ".join(f"{t}: {', '.join(f'{v:.3g}' for v in row)}" for t, row in enumerate(m, 1))
 
 
 def _first_of_each(sequences: Sequence[TaskSequence]) -> Iterator[TaskSequence]:

@@ -1,17 +1,16 @@
-"""The extreme sequences of an EDGE plan, in words: for ``--plan-only``, and for the tables of a run."""
+"""What is shown of an EDGE plan (``--plan-only``), and columns that it shares with the tables of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
-
-from rich.console import Group, RenderableType
+from typing import TYPE_CHECKING
 
 from protocols.edge.plan import ExtremesPlan
-from protocols.report.sequences import FOUND
-from protocols.report.sequences import render as render_sequences
+from protocols.report.edge_notes import of_plan
+from protocols.report.notes import Note, note
+from protocols.report.sequences import FOUND, in_words
 from protocols.report.sequences import to_json as sequences_to_json
 from protocols.report.table import (
     COUNT,
@@ -23,11 +22,11 @@ from protocols.report.table import (
     Column,
     Layout,
     Scale,
+    Table,
     Value,
     table,
 )
-from protocols.report.terminal import Grid, columns_of
-from protocols.report.text import count, line
+from protocols.report.view import Tile, View
 from seqsearch.extremes.find import Extreme
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ WAY = Column(
 )
 PLANNED = Layout(
     "plan",
-    "",
+    "Plan",
     (
         SEQUENCE,
         S,
@@ -84,51 +83,74 @@ PLANNED = Layout(
         Column("seconds", "seconds", "time of the search", SECONDS._replace(text=lambda s: f"{s:.2f}"), NEITHER, OURS),
     ),
 )
+TASKS = Layout("tasks", "Sequences", (SEQUENCE, Column("task", "task"), Column("classes", "classes")))
 
 
-def render(s: PlanSummary) -> RenderableType:
-    """What was found, and a random sequence beside it, with the classes of each task."""
-    found = Group(planned(s.plan, s.random[:1]), *_sequences(s))
-    if s.seconds is None:
-        return found
-    holds = f"sequences.parquet holds hard, easy and {len(s.random)} random sequences"
-    compiling = f", {s.compiling:.2f} s of them compiling, or loading what was compiled" if s.compiling >= 0.005 else ""
-    return Group(found, line(f"{s.seconds:.2f} s in all{compiling}; {holds}"))
+def view(s: PlanSummary | None, results: object = None) -> View:
+    """What was found, and a random sequence beside it, with the classes of each task; an unfinished plan has no summary."""
+    if s is None:
+        return View(section="edge", name="-", kind="plan", headline=note("run.unfinished", reached="planning"))
+    sequences = sequences_to_json(s.sequences)
+    return View(
+        section="edge",
+        name=s.plan.label,
+        kind="plan",
+        headline=headline(s.plan),
+        tiles=tuple(tiles(s.plan)),
+        key=(planned(s.plan, s.random[:1]), tasks(s)),
+        notes=tuple(notes(s)),
+        data={**asdict(s.plan), "cut_short": s.plan.cut_short, "random": list(s.random), "sequences": sequences},
+    )
 
 
-def _sequences(s: PlanSummary) -> Iterator[RenderableType]:
-    """Those of the table by the names of their classes, if there are any."""
+def headline(p: ExtremesPlan) -> Note:
+    """Whether hard and easy mean anything."""
+    if p.mean is None:
+        return note("edge.plan_undefined")
+    found = note("edge.planned", classes=sum(p.sizes), tasks=len(p.sizes))
+    return note("edge.plan_flat") if p.says_nothing else found
+
+
+def tiles(p: ExtremesPlan) -> Iterator[Tile]:
+    """S of the extremes and of random sequences."""
+    if p.mean is None:
+        return
+    for end, found, colour in (("hard", p.hard, "found"), ("easy", p.easy, "easy")):
+        yield Tile(S.text(found[0].value), f"S of the {end} sequence", colour)
+    yield Tile(S.text(p.mean), "mean S of random sequences", "random")
+    yield Tile(S.text(p.sd), "sd of S of random sequences")
+
+
+def notes(s: PlanSummary) -> Iterator[Note]:
+    """What the plan is of, and what it took where that is known."""
+    yield note("edge.plan_sizes", sizes=grouped(s.plan.sizes))
+    yield from of_plan(s.plan)
+    if s.seconds is not None:
+        yield note("edge.plan_time", seconds=s.seconds)
+        if s.compiling >= 0.005:
+            yield note("edge.plan_compiling", seconds=s.compiling)
+        yield note("edge.plan_holds", random=len(s.random))
+    if (random := sum(x.sequence.kind not in FOUND for x in s.sequences)) > 1:
+        yield note("edge.plan_shown", random=random)
+
+
+def tasks(s: PlanSummary) -> Table:
+    """The sequences of `planned` by the names of their classes, if there are any."""
     random = [x for x in s.sequences if x.sequence.kind not in FOUND]
     shown = [x for x in s.sequences if x.sequence.kind in FOUND] + random[:1]
-    if shown:
-        yield line("")
-        first = f" (of {count(len(random), 'random sequence')} the first)" if len(random) > 1 else ""
-        yield render_sequences(f"Sequences shown{first}", shown)
-        yield line("")
+    rows = [(x.sequence.sequence_id, str(i), in_words(task)) for x in shown for i, task in enumerate(x.tasks, 1)]
+    return table(TASKS, "", rows)
 
 
-def to_json(s: PlanSummary) -> dict[str, Any]:
-    """The plan, the scores of the random sequences, and all sequences by names."""
-    sequences = sequences_to_json(s.sequences)
-    return {**asdict(s.plan), "cut_short": s.plan.cut_short, "random": list(s.random), "sequences": sequences}
-
-
-def planned(p: ExtremesPlan, random: Sequence[float | None]) -> RenderableType:
-    """A table: each extreme, its bound and how near to it, and what it took."""
+def planned(p: ExtremesPlan, random: Sequence[float | None]) -> Table:
+    """Each extreme, its bound and how near to it, and what it took."""
     rows: list[tuple[Value, ...]] = [
         (f"{kind}-{i}", e.value, e.bound, way(p, e), beyond(p, e.value), e.planner, e.moves, e.seconds)
         for kind, extremes in (("hard", p.hard), ("easy", p.easy))
         for i, e in enumerate(extremes)
     ]
     rows += [(f"random-{i}", value, "", "", beyond(p, value), "", "", "") for i, value in enumerate(random)]
-    about = f"similarity: {p.source}; {shape(p.sizes)}; S ({p.objective}) of random sequences: "
-    about += (
-        "not defined, so that hard and easy mean nothing"
-        if p.mean is None
-        else f"mean {S.text(p.mean)}, sd {S.text(p.sd)}"
-    )
-    notes = [line(said) for said in (p.says_nothing, p.cut_short) if said]
-    return Group(line(about), *notes, line(""), Grid(table(PLANNED, "", rows)), columns_of("edge"))
+    return table(PLANNED, f"Similarity: {p.source}. S is of the objective {p.objective}.", rows)
 
 
 def way(p: ExtremesPlan, e: Extreme) -> str | float | None:
@@ -148,16 +170,11 @@ def beyond(p: ExtremesPlan, value: float | None) -> float | None:
     return None if value is None or p.mean is None or not p.sd else (value - p.mean) / p.sd
 
 
-def shape(sizes: Sequence[int]) -> str:
-    """How many classes there are in tasks of these ``sizes``, in their order.
+def grouped(sizes: Sequence[int]) -> str:
+    """Sizes of tasks, in their order.
 
-    >>> shape([3, 3, 3, 3])
-    '12 classes in 4 tasks of 3 each'
-    >>> shape([6, 2, 2])
-    '10 classes in 3 tasks, 1 of 6, then 2 of 2'
+    >>> grouped([3, 3, 3, 3]), grouped([6, 2, 2])
+    ('4 x 3', '6, 2 x 2')
     """
-    said = f"{count(sum(sizes), 'class')} in {count(len(sizes), 'task')}"
-    if len(sizes) == 1:
-        return said
-    parts = [f"{len(list(of))} of {m}" for m, of in groupby(sizes)]
-    return f"{said} of {sizes[0]} each" if len(parts) == 1 else f"{said}, {', then '.join(parts)}"
+    runs = [(m, len(list(of))) for m, of in groupby(sizes)]
+    return ", ".join(f"{n} x {m}" if n > 1 else str(m) for m, n in runs)

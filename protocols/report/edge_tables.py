@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from protocols.edge.fitted import Side
 from protocols.edge.summary import EdgeSummary
 from protocols.report import edge_truth
-from protocols.report.edge_plan import BOUND, FROM_RANDOM, PLANNED, SEQUENCE, WAY, S, beyond, way
+from protocols.report.edge_plan import BOUND, FROM_RANDOM, PLANNED, SEQUENCE, TASKS, WAY, S, beyond, way
 from protocols.report.edge_truth import METHOD, NUMBER, OWN
 from protocols.report.table import (
     COUNT,
@@ -15,6 +16,7 @@ from protocols.report.table import (
     EDGE,
     NEITHER,
     OURS,
+    P_VALUE,
     PERCENT,
     SPREAD,
     UP,
@@ -26,12 +28,41 @@ from protocols.report.table import (
     Value,
     table,
 )
-from protocols.report.text import count
 
-CONDITIONS = "For these classes, this split and these test images."
 BOTH = "class sequences and training seeds"
 PLACE = f"{OURS}, docs/edge.md"
 FITS = f"{OURS}, docs/edge.md (--fit)"
+METHODS = Layout(
+    "methods",
+    "Accuracy over class sequences",
+    (
+        METHOD,
+        Column(
+            "mean", "mean [95 %]", "final accuracy of random sequences, one training each", PERCENT, UP,
+            f"{EDGE}, section 3.1; A(O): Eq. 1", "1/L sum over l of A(O_l), A(O) = 1/T sum over t of a_Tt", BOTH,
+        ),
+        Column(
+            "sd", "sd", "standard deviation of single trainings of random sequences", SPREAD, DOWN,
+            f"{OWN}; {EDGE}, section 3.1, has ddof 0",
+            "sqrt(1/(L-1) sum over l of (A(O_l) - mean)^2); the paper divides by L",
+        ),
+        Column(
+            "worst", "worst", "least final accuracy of random sequences, one training each", PERCENT, UP, f"{EDGE}, section 5.2",
+            "min over l of A(O_l)",
+        ),
+        *(
+            Column(
+                side, side, f"final accuracy of the {side} sequences, mean over them and their seeds", PERCENT, UP,
+                f"{EDGE}, section 4.2", "mean of A(O)",
+            )
+            for side in ("hard", "easy")
+        ),
+        Column(
+            "difference", "easy - hard [95 %]", "of the first of each, mean over seeds", DIFFERENCE, DOWN, PLACE,
+            "A(easy-0) - A(hard-0)", "training noise only",
+        ),
+    ),
+)  # fmt: skip
 DISTRIBUTION = Layout(
     "distribution",
     "Distribution over class sequences",
@@ -39,17 +70,8 @@ DISTRIBUTION = Layout(
         METHOD,
         Column("random", "random", "random sequences, one training each", NUMBER, NEITHER, OURS),
         Column(
-            "mean", "mean [95 %]", "final accuracy of random sequences, one training each", PERCENT, UP,
-            f"{EDGE}, section 3.1; A(O): Eq. 1", "1/L sum over l of A(O_l), A(O) = 1/T sum over t of a_Tt", BOTH,
-        ),
-        Column(
             "adjusted", "adjusted [95 %]", "the same mean with S as control variate", PERCENT, UP, OWN,
             "mean - b (mean S of these - mean S of all sequences), b by least squares", BOTH,
-        ),
-        Column(
-            "sd", "sd", "standard deviation of single trainings of random sequences", SPREAD, DOWN,
-            f"{OWN}; {EDGE}, section 3.1, has ddof 0",
-            "sqrt(1/(L-1) sum over l of (A(O_l) - mean)^2); the paper divides by L",
         ),
         Column(
             "order_sd", "order", "standard deviation of sequences, training noise taken off", SPREAD, DOWN, OWN,
@@ -80,17 +102,10 @@ EXTREMES = Layout(
         METHOD,
         *(
             Column(
-                side, side, f"final accuracy of the {side} sequences, mean over them and their seeds", PERCENT, UP,
-                f"{EDGE}, section 4.2", "mean of A(O)",
+                f"{name}_seen", f"{name} seen",
+                f"{which} final accuracy of all single trainings of any sequence, with whatever seed, training noise included",
+                PERCENT, UP, OURS,
             )
-            for side in ("hard", "easy")
-        ),
-        Column(
-            "difference", "easy - hard [95 %]", "of the first of each, mean over seeds", DIFFERENCE, DOWN, PLACE,
-            "A(easy-0) - A(hard-0)", "training noise only",
-        ),
-        *(
-            Column(f"{name}_seen", f"{name} seen", f"{which} final accuracy of all single trainings", PERCENT, UP, OURS)
             for name, which in (("lowest", "least"), ("highest", "greatest"))
         ),
         *(
@@ -135,6 +150,30 @@ LUCK = Layout(
         ),
         PERCENTILE,
         *DISPARITY,
+    ),
+)  # fmt: skip
+RANKS = Layout(
+    "ranks",
+    "Hard and easy among random sequences",
+    (
+        METHOD,
+        Column("p_values", "p-values", "of a method by itself, or adjusted for all methods", WORDS, NEITHER, PLACE),
+        Column("random", "random", "random sequences that ranks are among", NUMBER, NEITHER, OURS),
+        *(
+            replace(PERCENTILE, key=f"{side}_percentile", heading=f"below {side} [95 %]")
+            for side in ("hard", "easy")
+        ),
+        *(
+            Column(
+                key, f"p: {end} {way}", f"p-value of the {end} sequence scoring {way} than random ones, one-sided, exact",
+                P_VALUE, NEITHER, PLACE, "(1 + random sequences as extreme) / (L + 1)",
+            )
+            for key, end, way in (
+                ("p_hard", "hard", "lower"), ("p_easy", "easy", "higher"),
+                ("p_hard_above", "hard", "higher"), ("p_easy_below", "easy", "lower"),
+            )
+        ),
+        Column("verdict", "verdict", "which ends differ from random sequences", WORDS, NEITHER, PLACE),
     ),
 )  # fmt: skip
 SIMILARITY = Layout(
@@ -195,78 +234,57 @@ AGAINST_RANDOM = Layout(
         replace(PERCENTILE, key="place", heading="place [95 %]"),
     ),
 )  # fmt: skip
-LAYOUTS = (DISTRIBUTION, EXTREMES, LUCK, SIMILARITY, PLANNED, *edge_truth.LAYOUTS, EFFECTS, AGAINST_RANDOM)
+LAYOUTS = (
+    METHODS, DISTRIBUTION, EXTREMES, RANKS, LUCK, SIMILARITY, PLANNED, TASKS, *edge_truth.LAYOUTS, EFFECTS, AGAINST_RANDOM,
+)  # fmt: skip
 """Of all tables that a run may have."""
 
 
+def key(s: EdgeSummary) -> Table:
+    """Mean, spread and extremes of each method."""
+    rows: list[tuple[Value, ...]] = []
+    for m in s.methods:
+        e = m.estimate
+        figures = (e.mean, e.sd, e.tails.lowest if e.tails else None) if e else (None,) * 3
+        sides = (float(m.groups[n].means.mean()) if len(m.groups[n]) else None for n in ("hard", "easy"))
+        rows.append((m.method, *figures, *sides, m.difference))
+    return table(METHODS, "Percent and points.", rows)
+
+
 def distribution(s: EdgeSummary) -> Table:
-    """Mean and spread of each method, and what lies beyond the random sequences."""
+    """Parts of the spread of each method, and what lies beyond the random sequences."""
     rows: list[tuple[Value, ...]] = []
     for m in s.methods:
         e = m.estimate
         if e is None:
-            rows.append((m.method, len(m.groups["random"]), *(None,) * 8))
+            rows.append((m.method, len(m.groups["random"]), *(None,) * 6))
             continue
         tails = (e.tails.lowest, e.tails.highest, e.tails.share_beyond) if e.tails else (None,) * 3
-        rows.append((m.method, e.L, e.mean, e.mean_adjusted, e.sd, e.order_sd, e.training_sd, *tails))
-    lead = (
-        f"Percent. {CONDITIONS} Over all class sequences and all training seeds, from random sequences with one training each, "
-        "with a seed of its own. Adjusted: the same mean, with S as control variate. sd: of one training of a random sequence. "
-        f"Order: of sequences, training noise taken off. Training: of trainings of one sequence{_crossed(s)}. Lowest, highest: "
-        "of these trainings of random sequences. Beyond: with 95 % confidence at most this share of sequences is below the "
-        f"lowest, and at most the same share is above the highest{_fixed(s)}."
-    )
-    if any(m.truth for m in s.methods):
-        lead += (
-            " Here every sequence was trained, so that nothing is beyond what was seen: mean, sd, lowest and highest of all of "
-            "them are in the table of the truth, and these are what the random ones alone would have said."
-        )
-    return table(DISTRIBUTION, lead, rows)
-
-
-def _fixed(s: EdgeSummary) -> str:
-    """That tails are of a number of sequences which did not depend on what was seen."""
-    if s.facts is None or not s.facts.until.startswith("mean"):
-        return ""
-    return f" (all three are of the first {s.facts.planned} sequences, planned before --until mean looked at any)"
-
-
-def _crossed(s: EdgeSummary) -> str:
-    """From which trainings the effects of order and of training are separated."""
-    e = next((m.estimate for m in s.methods if m.estimate and m.estimate.R > 1), None)
-    if e is None:
-        return ""
-    if not e.extremes:
-        which = "sequence" if any(m.truth for m in s.methods) else "random sequence"
-        return f" (both from {count(e.C, which)} times {count(e.R, 'seed')}, trained besides)"
-    both = f"the {count(e.extremes, 'hard and easy one')} alone"
-    if e.C:
-        both = f"these and the {e.extremes} hard and easy ones"
-    order = (
-        f"order from {count(e.C, 'random sequence')} times {count(e.R, 'seed')}, trained besides; " if e.C > 1 else ""
-    )
-    return f" ({order}training from {both}, {count(e.C + e.extremes, 'sequence')} times {count(e.R, 'seed')})"
+        rows.append((m.method, e.L, e.mean_adjusted, e.order_sd, e.training_sd, *tails))
+    return table(DISTRIBUTION, "Percent, from random sequences with one training each, with a seed of its own.", rows)
 
 
 def bounds(s: EdgeSummary) -> Table:
-    """The extremes of each method, and the estimate of the paper."""
+    """The least and greatest accuracy of each method, and the estimate of the paper."""
     rows: list[tuple[Value, ...]] = []
-    trained = "all sequences" if any(m.truth for m in s.methods) else "hard, easy and random sequences"
     for m in s.methods:
-        sides = (float(m.groups[n].means.mean()) if len(m.groups[n]) else None for n in ("hard", "easy"))
         seen = (m.estimate.lowest, m.estimate.highest) if m.estimate else (None, None)
         paper = (m.paper.mean.value, m.paper.sd) if m.paper else (None, None)
-        rows.append((m.method, *sides, m.difference, *seen, *paper))
-    lead = (
-        f"Percent and points. {CONDITIONS} Hard, easy: mean of these sequences over their training seeds. Easy - hard: of the "
-        "first of each, for these two sequences; the interval is of training noise only. Lowest, highest seen: over all single "
-        f"trainings of {trained}, with whatever seed, training noise included; the distribution above has those of random "
-        "sequences with a seed of their own alone. Paper: mean and sd of the hard, one random and the easy "
-        "sequence, one training each, which is no sample."
-    )
-    if s.estimator == "paper":
-        lead += " It is what this run was to report (--estimator paper)."
-    return table(EXTREMES, lead, rows)
+        rows.append((m.method, *seen, *paper))
+    return table(EXTREMES, "Percent and points.", rows)
+
+
+def ranks(s: EdgeSummary) -> Table:
+    """Where the extremes of each method, and of the mean over methods, are among random sequences."""
+    rows: list[tuple[Value, ...]] = []
+    for m in (*s.methods, *([s.mean] if s.mean else [])):
+        for read, t in (("by itself", m.test), ("adjusted", m.adjusted)):
+            if t is not None:
+                placed = m.placed if t is m.test else {}
+                shares = (placed[n].orders[0].share if n in placed else None for n in ("hard", "easy"))
+                p = (t.p_hard, t.p_easy, t.p_hard_above, t.p_easy_below)
+                rows.append((m.method, read, t.L, *shares, *p, m.claim if t is (m.adjusted or m.test) else ""))
+    return table(RANKS, "One training each, ties half.", rows)
 
 
 def luck(s: EdgeSummary) -> Table:
@@ -286,15 +304,9 @@ def luck(s: EdgeSummary) -> Table:
             disparity = (d.aopd, d.mopd) if d else none
             rows.append((m.method, f"{name}: mean of {len(p.orders)}", mean, among, *disparity))
     lead = (
-        f"Percent. {CONDITIONS} One training each, with a seed of its own, here and among random sequences. Percentile: random "
-        "sequences that score lower, counted. The mean of several orders is placed among means of as many random ones. RS: "
-        "the orders that are drawn with these seeds."
+        "Percent, one training each, with a seed of its own. A mean of several orders is placed among means of as many random "
+        "ones."
     )
-    if ranges:
-        lead += (
-            " AOPD, MOPD: mean and maximum over tasks of the range of a task's final accuracy over these orders, in points. A "
-            "range grows with the number of orders, and holds training noise."
-        )
     return table(LUCK, lead, rows, [c for c in LUCK.columns if ranges or c not in DISPARITY])
 
 
@@ -308,8 +320,22 @@ def extremes(s: EdgeSummary) -> list[Table]:
             for i, e in enumerate(found)
         ]
         random = "not defined" if p.mean is None else f"mean {S.text(p.mean)}, sd {S.text(p.sd)}"
-        notes = "".join(f" {said}" for said in (p.says_nothing, p.cut_short) if said)
-        bounded = " No sequence is beyond its bound." if any(e.bound is not None for e in (*p.hard, *p.easy)) else ""
-        lead = f"Similarity: {p.source}. S ({p.objective}) of random sequences: {random}.{bounded}{notes}"
+        lead = f"Similarity: {p.source}. S ({p.objective}) of random sequences: {random}."
         tables.append(table(SIMILARITY, lead, rows))
     return tables
+
+
+def fits(s: EdgeSummary) -> list[Table]:
+    """What ``--fit`` found, and where a gate is open the comparison; without rows where there is none."""
+    effects = [(m.method, f.name, f.effect, f.low, f.high) for m in s.methods if m.fit for f in m.fit.fit.features]
+    lead = "Ridge regression; a range is over random sequences, and nothing is predicted beyond it."
+    sides = [_side(m.method, side) for m in s.methods if m.fit for side in m.fit.sides]
+    fresh = "Percent and points, on fresh training seeds, the same for all sequences."
+    return [table(EFFECTS, lead, effects), table(AGAINST_RANDOM, fresh, sides)]
+
+
+def _side(method: str, s: Side) -> tuple[Value, ...]:
+    again = float(s.random.mean()) if len(s.random) else None
+    place = s.place.share if s.place else None
+    measured = (s.predicted, float(s.fitted.mean()), s.chosen_at, again)
+    return (method, f"{len(s.fitted)} {s.side}", *measured, s.minus_random, s.minus_objective, place)

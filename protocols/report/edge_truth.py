@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator
 
 from protocols.edge.summary import EdgeSummary
-from protocols.edge.truth import Against, Truth
+from protocols.edge.truth import Against
 from protocols.report.table import (
     COUNT,
     DOWN,
@@ -16,6 +17,7 @@ from protocols.report.table import (
     PERCENT,
     SPREAD,
     UP,
+    WORDS,
     Column,
     Layout,
     Scale,
@@ -44,7 +46,7 @@ DISTANCES = (
         Column(
             f"w{p}",
             f"W{p}, points",
-            "Wasserstein distance of truth and fitted normal",
+            "Wasserstein distance of truth and fitted normal; the paper prints one W, and names both",
             HUNDREDTHS,
             CLOSER,
             f"{EDGE}, {where}",
@@ -128,6 +130,7 @@ RELATED = Layout(
     "Similarity and accuracy (Fig. 2 c)",
     (
         METHOD,
+        Column("of", "of", "random sequences, or every one there is (--enumerate)", WORDS, NEITHER, OURS),
         Column("sequences", "sequences", "sequences compared", NUMBER, NEITHER, OURS),
         Column("groups", "groups", "groups of sequences compared that share what S depends on", NUMBER, NEITHER, OURS),
         PEARSON,
@@ -161,7 +164,7 @@ LAYOUTS = (AGAINST, NORMAL, RELATED, OTHERS)
 
 
 def truth(s: EdgeSummary) -> list[Table]:
-    """Tables 1, A3, A4 and Fig. 2 (c) of the paper, for runs in which every sequence was trained."""
+    """Tables 1, A3 and A4 of the paper, for runs in which every sequence was trained."""
     known = [(m.method, m.truth) for m in s.methods if m.truth]
     if not known:
         return []
@@ -170,39 +173,36 @@ def truth(s: EdgeSummary) -> list[Table]:
         shape = (t.low, t.high, t.fit.mu, t.fit.sigma)
         first.append((method, f"truth ({len(t.sequences)} sequences)", *shape, None, None, None))
         first += [(method, *_against(a)) for a in t.against]
-    lead = (
-        "Percent and points; for these classes, this split, these test images and the training seeds that all sequences share, "
-        "over which accuracies are means. JSD: Jensen-Shannon divergence of the true histogram and the fitted normal; W1, W2: "
-        "Wasserstein distances (the paper prints one W, and names both). sd of RS and of EDGE as published with ddof 0, else "
-        "with ddof 1."
-    )
+    lead = "Percent and points. Accuracies are means over the training seeds that all sequences share."
     tables = [table(AGAINST, lead, first)]
-    lead = (
-        "p-values of the hypothesis that accuracies are normal: after Box-Cox (lambda), as printed, and on the raw scale. "
-        "KS with fitted mean and sd is invalid (its p-values are too large); Lilliefors is the valid form. n/a: fewer than 10 "
-        "different values."
-    )
+    lead = "p-values of accuracies being normal: after Box-Cox, as printed, and on the raw scale."
     tables.append(table(NORMAL, lead, [(method, *row) for method, t in known for row in _normality(t.normality)]))
-    tables += _related(known)
     if any(len(t.encoders) > 1 for _, t in known):
         sweep = [(method, *_against(a)) for method, t in known for a in t.encoders]
-        lead = "EDGE as published (hard, random, easy), its extremes found on each similarity; percent and points."
+        lead = "EDGE as published (hard, random, easy), its extremes found on each similarity. Percent and points."
         tables.append(table(OTHERS, lead, sweep))
     return tables
 
 
-def _related(known: Sequence[tuple[str, Truth]]) -> list[Table]:
-    """Fig. 2 (c); nothing where S is not defined."""
+def related(s: EdgeSummary) -> Table:
+    """Fig. 2 (c), over every sequence if these were run, else over random ones; without rows where S is not defined."""
+    of = [(m, m.truth and m.truth.correlation) for m in s.methods]
     rows = [
-        (method, c.n, c.clusters, c.pearson.value, c.pearson.p, c.spearman.value, c.spearman.p)
-        for method, t in known
-        if (c := t.correlation)
+        (
+            m.method,
+            "every" if every else "random",
+            c.n,
+            c.clusters,
+            c.pearson.value,
+            c.pearson.p,
+            c.spearman.value,
+            c.spearman.p,
+        )
+        for m, every in of
+        if (c := every or m.correlation) and not math.isnan(c.pearson.value.value)
     ]
-    lead = (
-        "Over all sequences, for these test images and training seeds. Sequences that share what S depends on are not "
-        "independent: intervals and p-values count groups of them."
-    )
-    return [table(RELATED, lead, rows)] if rows else []
+    lead = "Where sequences share what S depends on, intervals and p-values count groups of them."
+    return table(RELATED, lead, rows)
 
 
 def _against(a: Against) -> tuple[Value, ...]:

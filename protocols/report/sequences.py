@@ -102,11 +102,11 @@ def _sequence(s: InNames, with_groups: bool) -> Iterator[RenderableType]:
     grid.add_column(overflow="fold")
     for step, (task, value) in enumerate(zip(s.tasks, own.values, strict=True), 1):
         judged = [line("" if value is None else f"J {value:.3f}")] if len(grid.columns) == 3 else []
-        grid.add_row(line(f"  {step}"), *judged, line(_classes(task, with_groups)))
+        grid.add_row(line(f"  {step}"), *judged, line(in_words(task, with_groups)))
     yield grid
 
 
-def _classes(task: Sequence[NamedClass], with_groups: bool) -> str:
+def in_words(task: Sequence[NamedClass], with_groups: bool = True) -> str:
     """Names in order of arrival, those that follow each other in one group behind its name: ``birds: owl, wren; cars: van``."""
     if not with_groups:
         return ", ".join(map(_name, task))

@@ -45,7 +45,7 @@ def cell(text: str) -> str:
 def line(text: str, style: str = "") -> Text:
     """A line, or a cell, for a terminal: every character shows, none is markup. A command to be copied stays in one line."""
     style = style or "bold" * isinstance(text, Bold)
-    if text.startswith("Go on with: "):
+    if text.removeprefix("- ").startswith("Go on with: "):
         return unbroken(text)
     return Text(shown(text), style=style)
 

@@ -16,7 +16,7 @@ from protocols.cli.main import main
 from protocols.edge.settings import EdgeSettings
 from protocols.edge.study import prepare
 from protocols.edge.trained import expected
-from protocols.report import edge_words as words
+from protocols.report.edge_notes import headline, notes
 from protocols.running.folder import RunFolder
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline
@@ -67,7 +67,7 @@ def test_a_stopped_run_goes_on_with_the_same_plan(tmp_path: Path) -> None:
     stopped_after(12, tmp_path / "cut")
     assert not (tmp_path / "cut" / "report.html").exists()
     shown = CliRunner().invoke(main, ["show", str(tmp_path / "cut")]).stdout
-    assert "nothing is claimed yet" in shown
+    assert "Not finished: the run stopped at " in shown
     assert f"Go on with: seqsearch edge --resume {tmp_path / 'cut'}" in shown
     resumed = edge("--resume", tmp_path / "cut", "--workers", 0)
     assert resumed.exit_code == 0, resumed.stderr
@@ -112,10 +112,14 @@ def test_a_method_that_no_order_changes_is_said(tmp_path: Path) -> None:
         tmp_path / "run",
     )
     assert said.exit_code == 0, said.stderr
-    assert "On this pool every sequence trained (5 of them) scores the same for simplecil." in said.stdout
+    assert "Every trained sequence scores the same for simplecil." in said.stdout
+    found = summary_of(tmp_path / "run")
+    assert headline(found).code == "edge.constant"
+    coded = {n.code: n for n in notes(found)}
+    assert coded["edge.unmoved"].values == {"method": "simplecil", "sequences": 5}
     report = (tmp_path / "run" / "report.html").read_text()
-    assert "one training on all classes at once was spent on the similarity (confusion of simplecil)" in report
-    assert summary_of(tmp_path / "run").plans[0].source == "confusion of simplecil"
+    assert "The similarity (confusion of simplecil) took one training on all classes at once" in report
+    assert found.plans[0].source == "confusion of simplecil"
 
 
 def test_sequences_that_fail_are_said_and_others_added_for_until(tmp_path: Path) -> None:
@@ -138,10 +142,8 @@ def test_sequences_that_fail_are_said_and_others_added_for_until(tmp_path: Path)
     assert failed > 0
     assert len(status) == 11 + failed  # as many as q25 asks for, those that failed not counted
     found = summary_of(tmp_path / "run")
-    assert (
-        f"own.py:Picky: {failed} of {len(status)} sequences (random) failed with some seed and are left out."
-        in words.notes(found)
-    )
+    left = {"method": "own.py:Picky", "lost": failed, "of": len(status), "what": "random"}
+    assert left in [n.values for n in notes(found) if n.code == "edge.left_out"]
     assert found.methods[0].groups["random"].names == tuple(status.index[status == "ok"])
 
 

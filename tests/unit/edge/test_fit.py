@@ -16,11 +16,12 @@ from actors.options import EngineOptions
 from protocols.cli.main import main
 from protocols.edge.fit import Fit, fit_digest, fitted
 from protocols.edge.fit_file import read_fits, write_fits
-from protocols.edge.fitted import method_fit
-from protocols.edge.groups import Group
+from protocols.edge.fitted import MethodFit, method_fit
+from protocols.edge.groups import Group, LeftOut
 from protocols.edge.plan import random_tasks
 from protocols.edge.settings import EdgeSettings
-from protocols.report import edge_fit
+from protocols.report import edge_notes
+from protocols.report.notes import Note
 from protocols.running.folder import RunFolder
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline
@@ -58,6 +59,11 @@ def fits(**known: list[float | None]) -> list[Fit]:
     return fitted(similarity(), SIZES, RANDOM, known, SETTINGS)
 
 
+def said_of(fit: Fit, of: MethodFit | None = None) -> dict[str, Note]:
+    """Notes on a fit, by code."""
+    return {n.code: n for n in edge_notes.of_fit(of or MethodFit(fit, (), {}, 0))}
+
+
 def test_the_fit_of_a_planted_effect_points_where_it_should() -> None:
     known = planted(0.05)
     [f] = fits(er=known)
@@ -87,9 +93,12 @@ def test_a_shut_gate_trains_nothing_and_says_why() -> None:
         assert not (f.best)
     assert shut.p is not None
     assert shut.p > 0.05
-    assert "similarities are not shown to predict accuracy (R2 = " in edge_fit.gate(shut)
-    assert edge_fit.gate(alike) == "nothing is fitted: all random sequences have the same accuracies."
-    assert edge_fit.gate(lacking).endswith("10 random sequences or more are needed, 9 were judged.")
+    said = said_of(shut)
+    assert list(said) == ["edge.fit_shut", "edge.fit_gate"]
+    assert said["edge.fit_shut"].values == {"method": "a", "r2": shut.r2, "p": shut.p}
+    assert said["edge.fit_gate"].values["sequences"] == 30
+    assert said_of(alike)["edge.fit_none"].values["why"] == "all random sequences have the same accuracies"
+    assert said_of(lacking)["edge.fit_none"].text.endswith("10 random sequences or more are needed, 9 were judged.")
 
 
 def test_several_gates_are_read_together() -> None:
@@ -100,7 +109,9 @@ def test_several_gates_are_read_together() -> None:
     assert not together[0].trained
     assert together[0].p == alone.p
     assert together[0].p_together == pytest.approx(2 * (alone.p or 0))
-    assert "with all methods read together (Holm)" in edge_fit.gate(together[0])
+    assert said_of(together[0])["edge.fit_together"].values == {"method": "er", "p": together[0].p_together}
+    assert "edge.fit_together" not in said_of(alone)
+    assert said_of(alone)["edge.fit_open"].values == {"method": "er", "r2": alone.r2, "p": alone.p}
 
 
 def test_the_file_is_read_as_it_was_written_or_not_at_all(tmp_path: Path) -> None:
@@ -147,7 +158,7 @@ def test_fitted_sequences_are_compared_by_fresh_seeds_alone(tmp_path: Path) -> N
     table |= {"fitted-easy-1": 0.80, "best-0": 0.80, "best-1": 0.80, "retrained-hard-0": 0.7, "retrained-easy-0": 0.9}
     turns = {n: np.roll(steps, i).tolist() for i, n in enumerate(table)}
     data = judged(tmp_path, f, {n: [a + t for t in turns[n]] for n, a in table.items()})
-    troubles: list[str] = []
+    troubles: list[LeftOut] = []
     m = method_fit(data, f, random_group(), troubles)
     assert not troubles
     hard, easy = m.sides
@@ -158,27 +169,37 @@ def test_fitted_sequences_are_compared_by_fresh_seeds_alone(tmp_path: Path) -> N
     assert hard.minus_objective.value == pytest.approx(-0.19)
     assert hard.chosen_at == pytest.approx(np.sort(random_group().first)[:2].mean())
     assert len(m.points["random"]) == 30
-    assert "the 2 hard sequences of the fit are harder than the 2 worst random ones trained again, at equal" in (
-        edge_fit.compared(m, hard)
-    )
-    assert "the 2 easy sequences of the fit cannot be told from the 2 best random ones" in edge_fit.compared(m, easy)
+    said = said_of(f, m)
+    numbers = {"method": "er", "fitted": 2, "again": 2}
+    assert said["edge.fit_side"].values == numbers | {
+        "side": "hard", "random": "worst", "direction": "harder", "difference": hard.minus_random,
+    }  # fmt: skip
+    assert said["edge.fit_undecided"].values == numbers | {
+        "side": "easy", "random": "best", "difference": easy.minus_random,
+    }  # fmt: skip
     worse = judged(tmp_path / "other", f, {"fitted-hard-0": [0.6, 0.61, 0.6, 0.62, 0.6], "worst-0": [0.5] * 5})
-    [less] = method_fit(worse, f, random_group(), troubles).sides
+    turned = method_fit(worse, f, random_group(), troubles)
+    [less] = turned.sides
     assert less.found == "less"
-    assert "is easier than" not in edge_fit.compared(m, less)
-    assert "the 1 hard sequence of the fit" in edge_fit.compared(m, less)
+    values = said_of(f, turned)["edge.fit_side"].values
+    assert (values["direction"], values["fitted"], values["again"]) == ("easier", 1, 1)
+    same = method_fit(
+        judged(tmp_path / "same", f, {"fitted-hard-0": [0.6] * 5, "worst-0": [0.5] * 5}), f, random_group(), []
+    )
+    assert said_of(f, same)["edge.fit_no_noise"].values["difference"].value == pytest.approx(0.1)
 
 
 def test_sequences_that_failed_are_left_out_and_told(tmp_path: Path) -> None:
     [f] = fits(er=planted(0.05))
     whole = [0.5, 0.51, 0.5, 0.52, 0.5]
     data = judged(tmp_path, f, {"fitted-hard-0": whole, "fitted-hard-1": whole[:3], "fitted-easy-0": whole})
-    troubles: list[str] = []
+    troubles: list[LeftOut] = []
     m = method_fit(data, f, random_group(), troubles)
-    assert troubles == ["er: 1 of the orders that --fit chose failed with some fresh seed and are left out."]
+    assert troubles == [LeftOut("er", 1, 0, "fit")]
     assert [len(s.fitted) for s in m.sides] == [1, 1]
     assert m.sides[0].found == "open"
-    assert "cannot be compared: no worst random sequence" in edge_fit.compared(m, m.sides[0])
+    values = {n.values["side"]: n.values for n in edge_notes.of_fit(m) if n.code == "edge.fit_uncompared"}
+    assert values["hard"] == {"method": "er", "side": "hard", "random": "worst", "fitted": 1}
 
 
 # ------------------------------------------------------------------------------------------------ settings and runs
@@ -260,10 +281,12 @@ def test_a_run_fits_and_trains_with_fresh_seeds(tmp_path: Path) -> None:
     assert len(m.groups["random"]) == 14  # what --fit adds is no random sequence
     shown = " ".join(CliRunner().invoke(main, ["show", str(tmp_path / "whole")]).stdout.split())
     assert "similarities predict accuracy (R2 = " in shown
-    assert "(95 % interval over 5 fresh training seeds, for these sequences)" in shown
+    as_json = json.loads(CliRunner().invoke(main, ["show", str(tmp_path / "whole"), "--json"]).stdout)
+    coded = {n["code"]: n for n in as_json["coded"]["notes"]}
+    assert coded["edge.fit_seeds"]["values"] == {"seeds": 5}
+    assert {"edge.fit_conditional", "edge.fit_equal", "edge.fit_fresh", "edge.fit_effects"} <= set(coded)
     report = (tmp_path / "whole" / "report.html").read_text()
     assert "Predicted against measured accuracy" in report
-    as_json = json.loads(CliRunner().invoke(main, ["show", str(tmp_path / "whole"), "--json"]).stdout)
     assert as_json["fits"][0]["trained"] is True
     assert {"minus_worst", "predicted", "p_hard"} <= {e["figure"] for e in as_json["estimates"]}
 

@@ -12,10 +12,11 @@ from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
 from protocols.edge.plan import finder, plan, plan_digest
+from protocols.edge.plan_only import PlanSummary
 from protocols.edge.plan_settings import EdgePlanSettings, ExtremesSettings
 from protocols.edge.run import EdgeRun
-from protocols.report.edge_plan import WAY, way
-from protocols.report.edge_tables import distribution, extremes
+from protocols.report.edge_notes import notes
+from protocols.report.edge_plan import WAY, view, way
 from seqsearch.core.errors import UserError
 from seqsearch.extremes.exact import AT_ONCE, exact_extremes, is_small
 from seqsearch.extremes.objective import Problem
@@ -23,6 +24,7 @@ from seqsearch.pools.open import build_pool
 from seqsearch.pools.union import class_names
 from seqsearch.similarity.files import write
 from seqsearch.similarity.matrix import Similarity, checked
+from tests.studies import summary_of
 from tests.unit.report.edge_summaries import HIGH, LOW, spread, summary
 
 POOL = "glyphs:classes=4,train=2,reward=1,test=2"
@@ -95,6 +97,23 @@ def test_one_task_has_no_score_and_nothing_is_said_of_it() -> None:
     assert not plan("s", some(5), (5,), EdgePlanSettings(tasks=1)).says_nothing
 
 
+def test_the_headline_of_a_plan_says_whether_its_ends_mean_anything() -> None:
+    exact = EdgePlanSettings(planner="exact")
+    found = {
+        "edge.planned": PlanSummary(plan("s", some(6), (2, 2, 2), exact), (0.1,)),
+        "edge.plan_flat": PlanSummary(plan("s", similarity(np.full((6, 6), 0.5)), (2, 2, 2), exact), (0.5,)),
+        "edge.plan_undefined": PlanSummary(plan("s", some(5), (5,), EdgePlanSettings(tasks=1)), (None,)),
+        "run.unfinished": None,
+    }
+    for code, of in found.items():
+        shown = view(of)
+        assert shown.headline.code == code
+        assert len(shown.headline.text.split()) <= 16
+        assert bool(shown.tiles) == (code in ("edge.planned", "edge.plan_flat"))
+        assert ("edge.flat" in [n.code for n in shown.notes]) == (code == "edge.plan_flat")
+        assert bool(list(shown.all_tables())) == (of is not None)
+
+
 def flat_file(folder: Path, n: int) -> Path:
     write(folder / "flat.csv", similarity(np.zeros((n, n))))
     return folder / "flat.csv"
@@ -150,8 +169,8 @@ def test_it_is_said_before_anything_is_trained(every: tuple[Path, Result], monke
 
 
 def test_with_every_sequence_trained_nothing_is_beyond(every: tuple[Path, Result]) -> None:
-    words = " ".join(every[1].stdout.split())
-    assert "Here every sequence was trained, so that nothing is beyond what was seen" in words
+    words = " ".join(CliRunner().invoke(main, ["show", str(every[0]), "--details"]).stdout.split())
+    assert "Every sequence was trained, so nothing is beyond what was seen" in words
     assert "EDGE, 3 random sequences" not in words
     assert "seqsearch, 3 random sequences" in words
 
@@ -162,8 +181,13 @@ def test_it_is_said_what_random_sequences_are_for_beside_every_one(every: tuple[
         "drawn of these with replacement and trained with a seed of their own each"
     )
     assert said in " ".join(every[1].stderr.split()), "before anything is trained"
-    assert said in " ".join(every[1].stdout.split())
-    assert said in (every[0] / "report.html").read_text()
+    coded = {n.code: n for n in notes(summary_of(every[0]))}
+    assert coded["edge.every"].values == {"possible": 6, "seeds": 1}
+    assert coded["edge.drawn"].values == {"drawn": 3}
+    assert {"edge.nothing_beyond", "edge.truth_sd", "edge.ks", "edge.flat"} <= set(coded)
+    report = (every[0] / "report.html").read_text()
+    assert coded["edge.every"].text in " ".join(every[1].stdout.split())
+    assert all(coded[code].text in report for code in ("edge.every", "edge.drawn"))
 
 
 def test_legends_name_every_kind_of_sequence(every: tuple[Path, Result]) -> None:
@@ -173,5 +197,4 @@ def test_legends_name_every_kind_of_sequence(every: tuple[Path, Result]) -> None
 
 def test_where_similarity_tells_classes_apart_nothing_of_this_is_said(tmp_path: Path) -> None:
     s = summary(tmp_path, LOW, HIGH, spread(20))
-    assert "does not discriminate" not in extremes(s)[0].lead
-    assert "nothing is beyond what was seen" not in distribution(s).lead
+    assert not {"edge.flat", "edge.nothing_beyond", "edge.every", "edge.drawn"} & {n.code for n in notes(s)}

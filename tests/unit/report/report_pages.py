@@ -23,7 +23,6 @@ from protocols.evaluate.score.protocol import SCORE
 from protocols.gtep.summary import summarise as summarise_gtep
 from protocols.report import cldyb, compare, duel, edge, explain, gtep, mcil, online, score
 from protocols.report.page import write_page
-from protocols.running.protocol import Exported
 from seqsearch.planners.replicates import of_given, of_order
 from seqsearch.pools.base import Pool
 from seqsearch.results.rows import TaskSequence
@@ -112,16 +111,16 @@ def of_duel(folder: Path, pool: Pool) -> Path:
 
 def of_edge(folder: Path, pool: Pool) -> Path:
     """Of a run with everything but ``--enumerate``."""
-    return edge.write_report(*_edge(folder, pool, []), [pool])
+    return _edge(folder, pool, [])
 
 
 def of_edge_with_the_truth(folder: Path, pool: Pool) -> Path:
     """Of one in which every sequence was trained."""
     every = [sequence(pool, f"every-{i}", "enumerated", ["er"], TASKS) for i in range(8)]
-    return edge.write_report(*_edge(folder, pool, every), [pool])
+    return _edge(folder, pool, every)
 
 
-def _edge(folder: Path, pool: Pool, more: Sequence[TaskSequence]) -> tuple[Path, Exported]:
+def _edge(folder: Path, pool: Pool, more: Sequence[TaskSequence]) -> Path:
     made = some(pool, [("hard-0", "hard", ["er"]), ("easy-0", "easy", ["er"])], ["er"])
     given = [sequence(pool, name, "given", ["er"], TASKS) for name in ("rs-0", "rs-42", "own-0")]
     made = [replace(s, values=(accuracy(s.sequence_id, 0),) * 3) for s in (*made, *given, *more)]
@@ -139,7 +138,7 @@ def _edge(folder: Path, pool: Pool, more: Sequence[TaskSequence]) -> tuple[Path,
     points = dict.fromkeys(("random", "hard", "easy"), ((0.5, 0.6), (0.6, 0.5)))
     summary = replace(read.summary, methods=(replace(m, fit=MethodFit(fit, (), points, 2)),))
     found: EdgeResults = replace(read.results, similarity=similarity)
-    return run, Exported(found, summary)
+    return write_page(folder / "report.html", edge.view(summary, found), "seqsearch run", [pool])
 
 
 def of_gtep(folder: Path, pool: Pool) -> Path:

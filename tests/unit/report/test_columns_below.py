@@ -14,6 +14,7 @@ from rich.console import Console, RenderableType
 
 from protocols.cli.main import main
 from protocols.edge.plan import ExtremesPlan
+from protocols.edge.plan_only import PlanSummary
 from protocols.evaluate.compare.agreement import agreement
 from protocols.evaluate.compare.table import Table
 from protocols.evaluate.explain.common import Common, Pair
@@ -83,7 +84,7 @@ def test_plans_and_published_results_say_it() -> None:
     hard = Extreme("hard", ((0, 1), (2, 3)), 0.25, 0.0, "exact", 3, 0.1, 0.0)
     easy = replace(hard, direction="easy", value=0.75, bound=1.0)
     plan = ExtremesPlan("names", "a file", "digest", "adjacent", (2, 2), 0.5, 0.1, (hard,), (easy,))
-    assert shown(edge_plan.planned(plan, [0.4])).rstrip().endswith(below("edge"))
+    assert shown(render(edge_plan.view(PlanSummary(plan, (0.4,))))).rstrip().endswith(below("edge"))
     ledger = read_ledger(CHECKOUT / LEDGER)
     pairs = [(e, None) for e in ledger.entries]
     assert below("published") in shown(published.listing(ledger, pairs))

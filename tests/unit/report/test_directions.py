@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from protocols.cldyb.cannot_differ import ONE_TASK
 from protocols.cldyb.summary import MethodSummary, Summary
-from protocols.report import cldyb_words, duel_notes, edge_words, explain_notes, mcil_notes, score_words
+from protocols.report import cldyb_words, duel_notes, edge_notes, explain_notes, mcil_notes, score_words
 from protocols.report.text import highest, points, signed
 from seqsearch.distribution.correlation import similarity_correlation
 from seqsearch.distribution.drop import ImageShares, drop
@@ -116,4 +116,5 @@ def test_ranks_alone_make_no_sequence_harder(tmp_path):
     random = [0.72200 + 1e-6 * i for i in range(40)]
     s = edge(tmp_path, [0.7219, 0.7219], [0.7221, 0.7221], random)
     assert s.methods[0].claim in ("both", "hard", "easy")
-    assert edge_words.SAME_DIGITS in edge_words.headline(s)
+    assert edge_notes.headline(s).code == "edge.alike"
+    assert "edge.methods_alike" in {n.code for n in edge_notes.notes(s)}

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from protocols.report.edge_plan import shape
+from protocols.edge.plan import ExtremesPlan
+from protocols.report.edge_plan import grouped
+from protocols.report.edge_plan import headline as plan_headline
 from protocols.report.online_notes import headline, notes
 from protocols.report.shapes import Line, curves
 from seqsearch.correlation.blocks import too_few
+from seqsearch.extremes.find import Extreme
 from seqsearch.similarity.files import write
 from tests.unit.edge.test_plan_only import seqsearch, some
 from tests.unit.report.online_rows import Made, pair, told
@@ -19,14 +24,17 @@ from tests.unit.report.online_rows import Made, pair, told
 @pytest.mark.parametrize(
     ("sizes", "said"),
     [
-        ([3, 3, 3, 3], "12 classes in 4 tasks of 3 each"),
-        ([12], "12 classes in 1 task"),
-        ([1], "1 class in 1 task"),
-        ([50, *[5] * 10], "100 classes in 11 tasks, 1 of 50, then 10 of 5"),
+        ([3, 3, 3, 3], "12 classes in 4 tasks: 4 x 3"),
+        ([12], "12 classes in 1 task: 12"),
+        ([1], "1 class in 1 task: 1"),
+        ([50, *[5] * 10], "100 classes in 11 tasks: 50, 10 x 5"),
     ],
 )
 def test_the_shape_of_a_plan(sizes: list[int], said: str) -> None:
-    assert shape(sizes) == said
+    one = Extreme("hard", ((0,),), 0.25, None, "exact", 3, 0.1, None)
+    made = ExtremesPlan("x", "x", "d", "adjacent", tuple(sizes), 0.5, 0.1, (one,), (replace(one, value=0.75),))
+    assert plan_headline(made).text == f"Hard and easy sequences were found for {said.partition(':')[0]}."
+    assert grouped(sizes) == said.partition(": ")[2]
 
 
 def test_the_sequences_of_a_plan_that_are_shown(tmp_path: Path) -> None:
@@ -34,10 +42,13 @@ def test_the_sequences_of_a_plan_that_are_shown(tmp_path: Path) -> None:
     flags = ("--tasks", 2, "--plan-only", "--planner", "exact", "--random-sequences", 3, "--extremes", 1)
     found = seqsearch("edge", "--similarity", tmp_path / "s.csv", *flags, "--out", tmp_path / "run")
     assert found.exit_code == 0, found.output
-    assert "4 classes in 2 tasks of 2 each" in " ".join(found.stdout.split())
-    assert "Sequences shown (of 3 random sequences the first): 1 planned hard; 1 planned easy; 1 random" in " ".join(
-        found.stdout.split()
-    )
+    assert "found for 4 classes in 2 tasks." in found.stdout
+    assert "sizes of the tasks are 2 x 2" in found.stdout
+    rows = json.loads(seqsearch("show", tmp_path / "run", "--json").stdout)
+    named = [row["sequence"] for row in rows["tables"]["tasks"]]
+    assert named == [name for name in ("hard-0", "easy-0", "random-0") for _ in range(2)]
+    coded = {n["code"]: n["values"] for n in rows["coded"]["notes"]}
+    assert coded["edge.plan_shown"] == {"random": 3}
 
 
 @pytest.mark.parametrize("last", [2.0, 3.0, 4.0, 10.0, 1e5])
