@@ -20,7 +20,8 @@ from protocols.evaluate.score.protocol import SCORE
 from protocols.evaluate.score.settings import ScoreSettings
 from protocols.report import compare as compare_report
 from protocols.report import terminal
-from protocols.report.score import render, to_json, write_report
+from protocols.report.page import write_page
+from protocols.report.score import view
 from seqsearch.results.named import read_named
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 
@@ -87,9 +88,10 @@ def score_run(folder: Path) -> list[Path]:
 def read_score(folder: Path) -> None:
     """What it shows, and as the source of another."""
     exported = SCORE.read(folder / "run")
-    Console(file=io.StringIO()).print(render(exported.summary))
-    json.dumps(to_json(exported.summary), allow_nan=False)
-    write_report(folder / "run", exported, (glyphs(),))
+    shown = view(exported.summary, exported.results)
+    Console(file=io.StringIO()).print(terminal.render(shown, details=True))
+    json.dumps(shown.to_json(), allow_nan=False)
+    write_page(folder / "run" / "report.html", shown, "seqsearch run", (glyphs(),))
     source = read_source(folder / "run")
     assert isinstance(source.digest + str(source.tuned), str)
     values = {"source": str(folder / "run"), "methods": "new", "weights": (), "backbone": "b"}

@@ -43,8 +43,10 @@ from benchmarks.fuzz_streams import (
 from protocols.cldyb.protocol import CLDYB
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.run_commands import run_command
-from protocols.report.cldyb import render, to_json, write_report
+from protocols.report.cldyb import view
+from protocols.report.page import write_page
 from protocols.report.status import lines
+from protocols.report.terminal import render
 from protocols.running.event_log import EventLog
 from protocols.running.folder import RunFolder
 from protocols.running.status import status
@@ -185,9 +187,10 @@ def _run(folder: Path) -> Path:
 
 def _read_run(folder: Path) -> None:
     exported = CLDYB.read(folder / "run")
-    Console(file=io.StringIO()).print(render(exported.summary))
-    json.dumps(to_json(exported.summary), allow_nan=False)
-    write_report(folder / "run", exported, (glyphs(),))
+    shown = view(exported.summary, exported.results)
+    Console(file=io.StringIO()).print(render(shown, details=True))
+    json.dumps(shown.to_json(), allow_nan=False)
+    write_page(folder / "run" / "report.html", shown, "seqsearch run", (glyphs(),))
 
 
 def _resume(folder: Path) -> None:

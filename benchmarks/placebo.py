@@ -22,7 +22,7 @@ from scipy.stats import binomtest
 
 from benchmarks.tools import seqsearch, write_rows
 from protocols.cldyb.protocol import CLDYB
-from protocols.report.cldyb_words import headline
+from protocols.report.cldyb_notes import headline
 from seqsearch.core.digests import digest_of
 
 LEVEL = 0.05
@@ -51,7 +51,7 @@ def measured(run: Path, case: tuple[str, str, int], workers: int) -> Row:
             given = ("--reward", reward, "--baseline", baseline, "--seed", str(seed))
             seqsearch("cldyb", *STUDY.split(), *given, "--out", str(run), *how)
     summary = CLDYB.read(run).summary
-    assert summary.placed is not None, f"{run}: {headline(summary)}"
+    assert summary.placed is not None, f"{run}: {headline(summary).text}"
     test = summary.placed.test
     return {
         "reward": reward,

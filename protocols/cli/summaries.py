@@ -13,7 +13,7 @@ from protocols.report import hyperparameters, sequences
 from protocols.report.status import show as show_status
 from protocols.report.terminal import render
 from protocols.report.text import show
-from protocols.report.view import report_of, view_of, viewed
+from protocols.report.view import view_of
 from protocols.running.protocol import Exported, Protocol, protocols
 from protocols.running.provenance import STAND_IN, stand_in
 from protocols.running.status import is_running, status
@@ -95,9 +95,6 @@ def print_exported(
     protocol: Protocol, exported: Exported, config: Mapping[str, Any], as_json: bool, details: bool = False
 ) -> None:
     """A summary on stdout; of a run on stand-in data, as its ``config`` says, it begins with that."""
-    if not viewed(protocol):
-        _print_old(protocol, exported.summary, config, as_json, details)
-        return
     view = view_of(protocol, exported)
     warned = {"stand_in": STAND_IN} if stand_in(config) else {}
     if as_json:
@@ -107,19 +104,5 @@ def print_exported(
     for text in warned.values():
         click.echo(text)
     show(render(view, details))
-    if details:
-        show(hyperparameters.render(config))
-
-
-def _print_old(protocol: Protocol, summary: Any, config: Mapping[str, Any], as_json: bool, details: bool) -> None:
-    report = report_of(protocol)
-    warned = {"stand_in": STAND_IN} if stand_in(config) else {}
-    if as_json:
-        trained_with = {"hyperparameters": hyperparameters.hyperparameters(config)}
-        click.echo(json.dumps({**warned, **report.to_json(summary), **trained_with}))
-        return
-    for text in warned.values():
-        click.echo(text)
-    show(report.render(summary))
     if details:
         show(hyperparameters.render(config))

@@ -21,12 +21,13 @@ SIDES = ("random", "found")
 Lines = Callable[[MethodSummary], list[Line]]
 
 
-def figures(s: Summary) -> list[Panels]:
-    """Of a run of several tasks; of `one_task` there is nothing to draw."""
+def figures(s: Summary, trace: Sequence[Row] = ()) -> list[Panels]:
+    """Of a run of several tasks, the key figures first; of `one_task` there is nothing to draw."""
     if one_task(s):
         return []
-    found = [placed(s.placed)] if s.placed else []
-    return [*found, *(p for p in (over_tasks(s), masked(s)) if p.panels)]
+    first = [placed(s.placed)] if s.placed else []
+    last = [candidates(trace)] if trace else []
+    return [*first, *(p for p in (over_tasks(s), masked(s)) if p.panels), *last]
 
 
 # ------------------------------------------------------------------------------------------------ lines
@@ -81,8 +82,8 @@ def over_tasks(s: Summary) -> Panels:
 def masked(s: Summary) -> Panels:
     """Where tasks by themselves are harder, and where they are confused."""
     legend = (
-        "Dashed, dots hollow: scores restricted to the classes of the image's own task. Where dashed lines differ, the tasks by "
-        "themselves are harder; the gap from dashed to solid is confusion with other tasks."
+        "Dashed: scores restricted to the classes of the image's own task; where these differ, the tasks themselves are harder. "
+        "The gap from dashed to solid is confusion with other tasks."
     )
     return Panels("masked", "Harder tasks, or more confusion?", legend, _panels(s, of_masked), shared=True)
 
@@ -108,7 +109,7 @@ def among_random(p: Placed, ax: Axes | None = None) -> Figure:
 def placed(p: Placed) -> Panels:
     """One strip."""
     low, high = (f"{percent(end)} %" for end in (min(*p.random, *p.found), max(*p.random, *p.found)))
-    said = f"Final accuracy of one training each, all with the same seed, mean over methods: {low} to {high}."
+    said = "Final accuracy of one training each, all with the same seed, mean over methods."
     panel = Panel(among_random(p), f"found: {', '.join(map(percent, p.found))} %; random: {low} to {high}", wide=True)
     return Panels("placed", "Found among random sequences", said, (panel,), shared=True)
 
@@ -127,7 +128,7 @@ def _values(rows: Sequence[Row]) -> tuple[float, ...]:
 
 
 def candidates(trace: Sequence[Row]) -> Panels:
-    """A strip a step; nothing without a search."""
+    """A strip a step of a search."""
     said = "Each dot at its J. J is comparable within a row only."
     panels = (Panel(judged(trace), "values J of the candidates of each step; the table has their range", wide=True),)
-    return Panels("candidates", "Candidates judged", said, panels if trace else (), shared=True)
+    return Panels("candidates", "Candidates judged", said, panels, shared=True)

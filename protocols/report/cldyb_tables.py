@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from protocols.cldyb.summary import MethodSummary, Summary
-from protocols.report.by_method import stars
-from protocols.report.cldyb_joint import JOINT
 from protocols.report.table import (
     CLDYB,
     COUNT,
@@ -32,102 +30,81 @@ from protocols.report.table import (
 )
 from protocols.report.text import percent
 from seqsearch.distribution.drop import Drop
-from seqsearch.distribution.interval import shows
+from seqsearch.distribution.gap import GapDifference
+from seqsearch.distribution.interval import AGREE, shows
+from seqsearch.distribution.rank_test import LEVEL
 from seqsearch.results.rows import Row
+
+Gaps = Sequence[tuple[str, GapDifference | None]]
+"""Joint training beside training in sequence, by method, and of the mean."""
 
 CAPTION = "Percent. Re-scored sequences, test images, means over sequences and training seeds."
 ONE_TASK = "Percent. The one task, which is the same in all sequences, test images, means over training seeds."
 METHOD = Column("method", "Method")
 ACC = Column(
-    "acc_...",
-    "Acc",
-    "average accuracy: all tasks, after the last; bold (found): this method may be the best (95 %)",
-    PERCENT,
-    UP,
-    f"{CLDYB}, section 5.1 (no equation)",
-    "1/T sum over i <= T of a_Ti",
-    below="...",
-)
+    "acc_...", "Acc", "average accuracy: all tasks, after the last; bold (found): this method may be the best (95 %)", PERCENT,
+    UP, f"{CLDYB}, section 5.1 (no equation)", "1/T sum over i <= T of a_Ti", below="...",
+)  # fmt: skip
 WORST = Column(
-    "worst_found",
-    "worst",
-    "lowest Acc of a found sequence, mean over its training seeds",
-    PERCENT,
-    UP,
-    OURS,
-    "min over found sequences of Acc",
-    below="found",
-)
+    "worst_found", "worst", "lowest Acc of a found sequence, mean over its training seeds", PERCENT, UP, OURS,
+    "min over found sequences of Acc", below="found",
+)  # fmt: skip
 AR = Column(
-    "ar_...",
-    "AR",
-    "average retention: what earlier tasks kept since they were learned; 0 for T = 1",
-    POINTS,
-    UP,
-    f"{CLDYB}, section 5.1, footnote 1: Eq. 2 with its sign turned",
-    "1/(T-1) sum over i < T of (a_Ti - a_ii) = -AFM",
+    "ar_...", "AR",
+    "average retention (elsewhere backward transfer): what earlier tasks kept since they were learned; 0 for T = 1", POINTS, UP,
+    f"{CLDYB}, section 5.1, footnote 1: Eq. 2 with its sign turned", "1/(T-1) sum over i < T of (a_Ti - a_ii) = -AFM",
     below="...",
-)
+)  # fmt: skip
 ALA = Column(
-    "ala_...",
-    "ALA",
-    "average learning accuracy: each task right after it was learned",
-    PERCENT,
-    UP,
-    f"{CLDYB}, Eq. 1",
-    "1/T sum over i <= T of a_ii",
-    below="...",
-)
+    "ala_...", "ALA", "average learning accuracy: each task right after it was learned", PERCENT, UP, f"{CLDYB}, Eq. 1",
+    "1/T sum over i <= T of a_ii", below="...",
+)  # fmt: skip
 ROBUSTNESS = Column(
-    "robustness",
-    "Robust-",
-    "lowest Acc on the sequences found for any one of the methods (--separate)",
-    PERCENT,
-    UP,
+    "robustness", "Robust-", "lowest Acc on the sequences found for any one of the methods (--separate)", PERCENT, UP,
     f"{OURS}; section 5.2 of {CLDYB} takes the mean over the method's own sequences, which is Acc (own found)",
-    "min over methods m of the mean Acc on the sequences found for m",
-    below="ness",
-)
+    "min over methods m of the mean Acc on the sequences found for m", below="ness",
+)  # fmt: skip
 SHARE = Scale("%", "at most 100", percent)
 OF_DROPS = f"{OURS}, docs/distribution.md"
 DROP = Column(
-    "relative_drop",
-    "Relative drop",
-    "how much lower Acc is on found than on random sequences; below 0: a rise; *: harder "
-    "(easier) for this method by itself, adjusted p at most 0.05",
-    SHARE,
-    "lower is better; higher: harder sequences",
-    OF_DROPS,
-    "(Acc random - Acc found) / Acc random",
-    "found and random sequences, training seeds and test images, as the caption says",
-    below="of Acc [95 %]",
-)
+    "relative_drop", "Relative drop",
+    "how much lower Acc is on found than on random sequences; below 0: a rise; *: harder (easier) for this method by itself, "
+    "adjusted p at most 0.05",
+    SHARE, "lower is better; higher: harder sequences", OF_DROPS, "(Acc random - Acc found) / Acc random",
+    "found and random sequences, training seeds and test images, as the caption says", below="of Acc [95 %]",
+)  # fmt: skip
 SEARCHED_DROP = Column(
-    "drop_searched",
-    "Drop",
-    "the relative drop on the sequences that were searched with the method, not those held out",
-    SHARE,
-    "lower is better; higher: harder sequences",
-    OF_DROPS,
-    "(Acc random - Acc searched) / Acc random",
-    below="searched",
-)
+    "drop_searched", "Drop", "the relative drop on the sequences that were searched with the method, not those held out", SHARE,
+    "lower is better; higher: harder sequences", OF_DROPS, "(Acc random - Acc searched) / Acc random", below="searched",
+)  # fmt: skip
 SIZES = (replace(stored("stored_mb", "Stored"), below="MB"), replace(size("size_mb", "Size"), below="MB"))
+JOINTLY = Column(
+    "joint_...", "Joint", "Acc of joint training: the method learns all classes of a sequence at once, with the same seeds",
+    PERCENT, UP, f"{OURS}, docs/cldyb.md", "mean over tasks of its accuracy, as Acc", below="...",
+)  # fmt: skip
+GAP = Column(
+    "gap_...", "Gap", "gap to joint training", POINTS, DOWN, f"{OURS}, docs/cldyb.md", "Acc of joint training - Acc", below="..."
+)  # fmt: skip
+GAP_LARGER = Column(
+    "gap_difference", "Gap larger", "how much larger the gap is on found than on random sequences", POINTS,
+    "higher: harder to learn continually", OF_DROPS, "gap found - gap random", "the same as the relative drop",
+    below="by [95 %]",
+)  # fmt: skip
 FOUND = Layout(
-    "methods",
-    "Found against random sequences",
-    (METHOD, ROBUSTNESS, ACC, WORST, AR, ALA, SEARCHED_DROP, DROP, *SIZES),
+    "methods", "Found against random sequences", (METHOD, ROBUSTNESS, ACC, AR, ALA, JOINTLY, DROP, GAP_LARGER, *SIZES)
 )
+FURTHER = Layout("further", "Further figures of methods", (METHOD, WORST, SEARCHED_DROP, *SIZES))
+JOINT = Layout(
+    "joint",
+    "Joint training",
+    (METHOD, *(c.named(side) for c in (JOINTLY, GAP) for side in ("found", "random")), GAP_LARGER),
+)
+"""Also of ``seqsearch score``."""
 REWARD = Scale("accuracy", "any", "{:.3f}".format)
 J = Column(
-    "j_lowest",
-    "J from",
-    "values J of the candidates of a step: the least",
-    REWARD,
-    "higher: harder tasks",
-    f"{CLDYB}, Eq. 7; rewards: Eq. 3",
-    "mean over simulations of the rewards of the candidate and of the tasks looked ahead to",
-)
+    "j_lowest", "J from", "values J of the candidates of a step: the least", REWARD, "higher: harder tasks",
+    f"{CLDYB}, Eq. 7; rewards: Eq. 3", "mean over simulations of the rewards of the candidate and of the tasks looked ahead to",
+)  # fmt: skip
 STEPS = Layout(
     "steps",
     "Candidates judged",
@@ -138,19 +115,12 @@ STEPS = Layout(
         J,
         replace(J, key="j_highest", heading="to", about="the greatest of them"),
         Column("j_chosen", "chosen", "that of the candidate taken", WORDS, "higher: harder tasks", f"{CLDYB}, Eq. 7"),
-        Column(
-            "simulations",
-            "Simulations",
-            "simulations of all candidates of the step",
-            COUNT,
-            NEITHER,
-            NONE,
-            f"{CLDYB}, section 3.3",
-        ),
+        Column("simulations", "Simulations", "simulations of all candidates of the step", COUNT, NEITHER, NONE,
+               f"{CLDYB}, section 3.3"),
         Column("failed", "Failed", "candidates that could not be judged", COUNT, NEITHER, OURS),
     ),
-)
-LAYOUTS = (FOUND, JOINT, STEPS)
+)  # fmt: skip
+LAYOUTS = (FOUND, FURTHER, JOINT, STEPS)
 MENTIONED = (
     Mentioned("rewards", Column(
         "afm", "AFM", "average forgetting measure: what earlier tasks lost since they were learned; 0 for T = 1", POINTS, DOWN,
@@ -169,23 +139,39 @@ def one_task(summary: Summary) -> bool:
     return bool(sides) and all(len(s.acc_by_step) == 1 for s in sides) and all(d.nothing_differs for d in drops)
 
 
-def methods(summary: Summary) -> Table:
-    """A row a method; with several methods the last row is their mean. Of `one_task` there is one accuracy.
-
-    The column of the worst found sequence is there when some method has several.
-    """
+def key(summary: Summary) -> Table:
+    """A row a method; with several methods the last row is their mean. Of `one_task` there is one accuracy."""
     if one_task(summary):
         sides = [(m, m.found or m.random) for m in summary.methods]
         lone = [(m.method, s.acc if s else None, m.footprint_mb, m.size_mb) for m, s in sides]
         return table(FOUND, ONE_TASK, lone, (METHOD, replace(ACC, key="acc", below=""), *SIZES), "The one task")
     columns = _columns(summary)
-    shown = (*summary.methods, *([summary.mean] if summary.mean else []))
-    marked = [*marks(summary), ""][: len(shown)]
+    marked = [*marks(summary), ""][: len(_rows(summary))]
     rows = [
         [_value(m, c.key, mark, m.method in best(summary)) for c in columns]
-        for m, mark in zip(shown, marked, strict=True)
+        for m, mark in zip(_rows(summary), marked, strict=True)
     ]
     return replace(table(FOUND, CAPTION, rows, columns), total=summary.mean is not None)
+
+
+def further(summary: Summary) -> Table:
+    """What `key` leaves out; the worst found sequence where some method has several. Nothing of `one_task`."""
+    several = any(m.found is not None and m.found.sequences > 1 for m in summary.methods)
+    searched = any(m.searched for m in summary.methods)
+    columns = [METHOD, *[WORST] * several, *[SEARCHED_DROP] * searched, *SIZES]
+    there = _rows(summary) if several or searched else summary.methods
+    rows = [[_value(m, c.key) for c in columns] for m in there]
+    made = table(FURTHER, "Means over sequences and training seeds.", () if one_task(summary) else rows, columns)
+    return replace(made, total=len(there) > len(summary.methods))
+
+
+def _rows(summary: Summary) -> tuple[MethodSummary, ...]:
+    """The methods, and their mean with its gap where all were trained jointly."""
+    if summary.mean is None:
+        return summary.methods
+    gap = summary.gap
+    whole = gap is not None and len(gap.methods) == len(summary.methods)
+    return (*summary.methods, replace(summary.mean, gap=gap.of if gap and whole else None))
 
 
 def _columns(summary: Summary) -> list[Column]:
@@ -193,27 +179,27 @@ def _columns(summary: Summary) -> list[Column]:
     found = [ACC.named(side, side.replace(" ", "_")) for side in (["held out", "searched"] if searched else ["found"])]
     if summary.separate:
         found = [ROBUSTNESS, ACC.named("own found", "own_found")]
-    if any(m.found is not None and m.found.sequences > 1 for m in summary.methods):
-        found.append(WORST)
-    sides = [c.named(side) for c in (AR, ALA) for side in ("found", "random")]
-    shown = (*summary.methods, *([summary.mean] if summary.mean else []))
-    drops = [d for m in shown for d in (m.drop, m.searched.drop if m.searched else None) if d]
+    jointly = any(m.gap for m in summary.methods)
+    sides = [c.named(side) for c in (AR, ALA, *[JOINTLY] * jointly) for side in ("found", "random")]
+    drops = [d for m in _rows(summary) for d in (m.drop, m.searched.drop if m.searched else None) if d]
     rises = any(d.relative.value < 0 and shows(d.relative.value) for d in drops)
     drop = replace(DROP, below="- is a rise [95 %]") if rises else DROP
-    return [METHOD, *found, ACC.named("random"), *sides, *([SEARCHED_DROP] if searched else []), drop, *SIZES]
+    return [METHOD, *found, ACC.named("random"), *sides, drop, *[GAP_LARGER] * jointly]
 
 
-def _value(m: MethodSummary, key: str, mark: str, best: bool) -> Value:
-    """Of a column of `FOUND`."""
+def _value(m: MethodSummary, key: str, mark: str = "", best: bool = False) -> Value:
+    """Of a column of `FOUND` or `FURTHER`."""
     if key in ("acc_found", "acc_own_found", "acc_held_out"):
         return Marked(m.found.acc if m.found else None, bold=best)
     figure, _, side = key.partition("_")
-    if key == "worst_found" or side in ("found", "random"):
+    if figure in ("acc", "ar", "ala", "worst") and side in ("found", "random"):
         return getattr(getattr(m, side), figure, None)
     if key == "relative_drop":
         return Marked(m.drop.relative, mark) if m.drop else None
     if key == "drop_searched":
         return m.searched.drop.relative.value if m.searched and m.searched.drop else None
+    if figure in ("joint", "gap"):
+        return (getattr(m.gap, key) if side != "difference" else m.gap.difference) if m.gap else None
     values: dict[str, Value] = {
         "method": m.method,
         "robustness": m.robustness,
@@ -222,6 +208,25 @@ def _value(m: MethodSummary, key: str, mark: str, best: bool) -> Value:
         "size_mb": m.size_mb,
     }
     return values[key]
+
+
+def gaps(summary: Summary) -> Gaps:
+    """Of each method, and of the mean over those that were trained jointly; nothing of `one_task`."""
+    rows = [(m.method, m.gap) for m in summary.methods]
+    if one_task(summary):
+        return []
+    return rows if summary.gap is None or len(rows) == 1 else [*rows, ("mean", summary.gap.of)]
+
+
+def joint(rows: Gaps) -> Table:
+    """Joint training beside training in sequence; a dash where a method was not trained jointly. No rows if none was."""
+    mean = bool(rows) and rows[-1][0] == "mean"
+    lead = "Percent and pp." + " The last row is the mean over the methods that were trained jointly." * mean
+    made = [
+        (method, *((g.joint_found, g.joint_random, g.found, g.random, g.difference) if g else [None] * 5))
+        for method, g in rows
+    ]
+    return replace(table(JOINT, lead, made if any(g for _, g in rows) else ()), total=mean)
 
 
 def best(summary: Summary) -> tuple[str, ...]:
@@ -234,9 +239,17 @@ def marks(summary: Summary) -> list[str]:
     return stars([(m.drop, m.adjusted_p) for m in summary.methods])
 
 
-def interval(drop: Drop, mark: str = "") -> str:
-    """Relative drop with its mark and its interval in percent: ``29.6* [25.0, 33.1]``."""
-    return DROP.text(Marked(drop.relative, mark))
+def stars(rows: Sequence[tuple[Drop | None, float | None]]) -> list[str]:
+    """The mark of each row, from its drop and its adjusted p: a star or nothing.
+
+    No row has one if only one was compared, since the headline is its test; nor has a row whose sides show the same digits.
+    """
+    there = sum(p is not None for _, p in rows)
+    return ["*" if there > 1 and d and p is not None and _claimed(d, p) else "" for d, p in rows]
+
+
+def _claimed(d: Drop, p: float) -> bool:
+    return p <= LEVEL * (1 + AGREE) and percent(d.found) != percent(d.random)
 
 
 def steps_of(trace: Sequence[Row]) -> dict[tuple[str, int], list[Row]]:

@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from protocols.report.contamination import pretraining
 from protocols.report.text import Bold
-from protocols.report.view import View, report_of, view_of, viewed
+from protocols.report.view import View, view_of
 from protocols.running.protocol import MARK, Exported, Protocol
 from protocols.running.provenance import STAND_IN, stand_in
 from protocols.running.run import WriteReport
@@ -25,9 +25,6 @@ def reporter(protocol: Protocol) -> WriteReport | None:
     """Writes ``report.html`` into a finished run; pictures of tasks come from the pools. None for runs that have no report."""
     if MARK not in protocol.marks:
         return None
-    if not viewed(protocol):
-        old: WriteReport = report_of(protocol).write_report
-        return old
 
     def write(run: Path, exported: Exported, pools: Sequence[Pool]) -> Path:
         view = view_of(protocol, exported)

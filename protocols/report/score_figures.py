@@ -1,17 +1,23 @@
-"""The figure of a score summary: accuracy as tasks arrive (Figs. 2 and 8 of CLDyB)."""
+"""The figures of a score summary: drops by who searched, and accuracy as tasks arrive (Figs. 2 and 8 of CLDyB)."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
-from protocols.report.figures import Panel, Panels
+from protocols.report.figures import WIDTH, Panel, Panels, axes_of, short, styled
+from protocols.report.maps import cells
 from protocols.report.shapes import Line, curves, in_words, tenths
+from protocols.report.text import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+LETTER = 7
+"""Width of a letter beside a map."""
 COLOURS = {
     "searched": "found",
     "hard": "found",
@@ -24,9 +30,29 @@ COLOURS = {
 
 
 def figures(s: ScoreSummary) -> list[Panels]:
-    """One section, where anything was trained."""
-    found = over_tasks(s)
-    return [found] if found.panels else []
+    """The key figure first: of several groups of searches the map of drops."""
+    return [p for p in (transferred(s), over_tasks(s)) if p.panels]
+
+
+def transferred(s: ScoreSummary) -> Panels:
+    """The relative drop of each method on the sequences that were searched with each group of methods."""
+    rows, columns = (list(dict.fromkeys(key[i] for key in s.transfer)) for i in (0, 1))
+    drops = {
+        (rows.index(group), columns.index(method)): d.relative.value
+        for (group, method), d in s.transfer.items()
+        if d is not None and math.isfinite(d.relative.value)
+    }
+    said = "; ".join(f"{rows[i]}, {columns[j]}: {percent(v)} %" for (i, j), v in drops.items())
+    drawn = (Panel(_map(drops, list(map(short, rows)), list(map(short, columns))), said, wide=True),) if drops else ()
+    legend = "Relative drop, percent, stronger colours for larger drops. Rows: methods that searched; columns: methods evaluated."
+    return Panels("transfer", "Transfer between methods", legend, drawn)
+
+
+def _map(drops: Mapping[tuple[int, int], float], rows: Sequence[str], columns: Sequence[str]) -> Figure:
+    """Cells as wide as their names."""
+    with styled():
+        width = LETTER * (len(columns) * max(map(len, columns)) + max(map(len, rows)))
+        return cells(drops, rows, columns, ax=axes_of(None, max(WIDTH, width), 24 * len(rows) + 30))
 
 
 def accuracy(m: MethodScore, y: tuple[float, float] | None = None, ax: Axes | None = None) -> Figure:

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from protocols.cldyb.summary import Side
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
-from protocols.report import cldyb_joint
-from protocols.report.score_words import best, joint_rows, stars_of
+from protocols.report.cldyb_tables import JOINT, Gaps, stars
 from protocols.report.table import (
     CLDYB,
     NEITHER,
@@ -54,34 +53,19 @@ def _of_kind(kind: str, heading: str) -> Column:
 
 
 DROP = Column(
-    "drop_...",
-    "drop (...)",
-    "how much lower Acc is on these found sequences than on random ones; *: harder (easier) for this "
-    "method by itself, adjusted p at most 0.05",
-    SHARE,
-    HARDER,
-    DISTRIBUTION,
-    "(Acc random - Acc found) / Acc random",
-    DROPS,
-)
+    "drop_...", "drop (...)",
+    "how much lower Acc is on these found sequences than on random ones; *: harder (easier) for this method by itself, adjusted "
+    "p at most 0.05",
+    SHARE, HARDER, DISTRIBUTION, "(Acc random - Acc found) / Acc random", DROPS,
+)  # fmt: skip
 BOUND = Column(
-    "bound_...",
-    "bound, ...",
-    "Acc of joint training on all classes of the sequence at once, the best of three learners",
-    PERCENT,
-    NEITHER,
-    OWN,
-    "mean over tasks of its accuracy, as Acc",
-)
+    "bound_...", "bound, ...", "Acc of joint training on all classes of the sequence at once, the best of three learners",
+    PERCENT, NEITHER, OWN, "mean over tasks of its accuracy, as Acc",
+)  # fmt: skip
 OVER_MEAN = Column(
-    "over_ncm_...",
-    "over NCM, ...",
-    "what Acc has more than the nearest class mean of frozen features",
-    POINTS,
-    UP,
-    OWN,
+    "over_ncm_...", "over NCM, ...", "what Acc has more than the nearest class mean of frozen features", POINTS, UP, OWN,
     "Acc - Acc of simplecil",
-)
+)  # fmt: skip
 BEFORE = (
     METHOD,
     _found("acc_searched", "found (searched)", "were", "5.1"),
@@ -90,7 +74,8 @@ BEFORE = (
     DROP.named("searched"),
     DROP.named("held out", "unseen"),
 )
-METHODS = Layout("methods", "Methods", (*BEFORE, BOUND, OVER_MEAN))
+METHODS = Layout("methods", "Methods", BEFORE)
+BOUNDS = Layout("bounds", "Bound and nearest class mean", (METHOD, BOUND, OVER_MEAN))
 TRANSFER = Layout(
     "transfer",
     "Transfer between methods",
@@ -121,26 +106,58 @@ TASKS = Layout(
         TASK_MEAN,
     ),
 )  # fmt: skip
-LAYOUTS = (METHODS, cldyb_joint.JOINT, TRANSFER, TASKS)
+LAYOUTS = (METHODS, BOUNDS, JOINT, TRANSFER, TASKS)
 
 
-def tables(s: ScoreSummary) -> list[Table]:
-    """All that have rows."""
-    found = [methods(s), cldyb_joint.table(joint_rows(s)), *([transfer(s)] if s.transfer else []), tasks(s)]
-    return [t for t in found if t.rows]
-
-
-def methods(s: ScoreSummary) -> Table:
+def key(s: ScoreSummary) -> Table:
     """One row a method; columns that nobody has a figure for are left out."""
-    columns = [*BEFORE, *(c.named(name, kind) for kind, name in KINDS.items() for c in (BOUND, OVER_MEAN))]
     found = any(m.searched or m.unseen for m in s.methods)
     bold = best(s)
     rows = [_row(m, found, marked, bold) for m, *marked in zip(s.methods, *stars_of(s), strict=True)]
+    lead = "Final Acc in percent: means over sequences and the training seeds of each, test images."
+    return table(METHODS, lead, *_there(rows, BEFORE))
+
+
+def bounds(s: ScoreSummary) -> Table:
+    """What joint training and frozen features reach, by kind of sequence."""
+    columns = [METHOD, *(c.named(name, kind) for kind, name in KINDS.items() for c in (BOUND, OVER_MEAN))]
+    rows = [(m.method, *(of.get(kind) for kind in KINDS for of in (m.bound, m.over_mean))) for m in s.methods]
+    there, columns = _there(rows, columns)
+    return table(BOUNDS, "Percent and pp, as measured, without intervals.", there if len(columns) > 1 else (), columns)
+
+
+def _there(rows: Sequence[Sequence[Value]], columns: Sequence[Column]) -> tuple[list[list[Value]], list[Column]]:
+    """Those columns that some row has a figure for."""
     there = [i for i, c in enumerate(columns) if c is METHOD or any(c.text(row[i]) != NONE for row in rows)]
-    columns = [columns[i] for i in there]
-    drops = "; relative drop [95 %]" if any(c.heading.startswith("drop (") for c in columns) else ""
-    lead = f"Final Acc in percent: means over sequences and the training seeds of each, test images{drops}."
-    return table(METHODS, lead, [[row[i] for i in there] for row in rows], columns)
+    return [[row[i] for i in there] for row in rows], [columns[i] for i in there]
+
+
+def best(s: ScoreSummary) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The methods that are bold on sequences that were searched with each method, and on the others; none if it may be any."""
+    compared = [[m.searched_drop for m in s.methods], [m.unseen_drop for m in s.methods]]
+    searched, unseen = (sum(d is not None for d in drops) for drops in compared)
+    return (
+        s.searched_best if len(s.searched_best) < searched else (),
+        s.unseen_best if len(s.unseen_best) < unseen else (),
+    )
+
+
+def stars_of(s: ScoreSummary) -> tuple[list[str], list[str]]:
+    """The marks of the drops on the sequences that were searched with each method, and on the others."""
+    searched = stars([(m.searched_drop, m.searched_adjusted_p) for m in s.methods])
+    return searched, stars([(m.unseen_drop, m.unseen_adjusted_p) for m in s.methods])
+
+
+def joint_rows(s: ScoreSummary) -> Gaps:
+    """Of each method on the found sequences of the headline, and of the mean over those that were trained jointly."""
+    unseen = s.unseen_drop is not None
+    mean = s.unseen_gap if unseen else s.searched_gap
+    rows = [
+        (m.method, m.unseen_gap if unseen else m.searched_gap)
+        for m in s.methods
+        if (m.unseen_drop if unseen else m.searched_drop)
+    ]
+    return rows if mean is None or len(rows) == 1 else [*rows, ("mean", mean.of)]
 
 
 def _row(m: MethodScore, found: bool, marked: Sequence[str], bold: Sequence[Sequence[str]]) -> tuple[Value, ...]:
@@ -151,7 +168,6 @@ def _row(m: MethodScore, found: bool, marked: Sequence[str], bold: Sequence[Sequ
         *(None if kind == "hard" and found else _acc(m, kind) for kind in SIDES),
         _drop(m.searched_drop, marked[0]),
         _drop(m.unseen_drop, marked[1]),
-        *(of.get(kind) for kind in KINDS for of in (m.bound, m.over_mean)),
     )
 
 
@@ -170,12 +186,12 @@ def _drop(drop: Drop | None, mark: str = "") -> Value:
 
 
 def transfer(s: ScoreSummary) -> Table:
-    """Drop of each method on the sequences found for each group of methods."""
+    """Drop of each method on the sequences found for each group of methods; no rows of one group."""
     group, drop = TRANSFER.columns
     labels = [m.method for m in s.methods]
     rows = [(g, *(_drop(s.transfer[g, m]) for m in labels)) for g in dict.fromkeys(g for g, _ in s.transfer)]
     lead = (
-        "Relative drop of Acc in percent [95 %]; rows: the methods that sequences were searched with; columns: judged."
+        "Relative drop of Acc in percent [95 %]. Rows are the methods that searched, columns those that were evaluated."
     )
     return table(TRANSFER, lead, rows, [group, *map(drop.named, labels)])
 
@@ -184,16 +200,16 @@ def tasks(s: ScoreSummary) -> Table:
     """Final accuracy task by task."""
     sequence, task, accuracy, *_ = TASKS.columns
     labels = [m.method for m in s.methods]
-    bounds = list(dict.fromkeys(b for t in s.tasks for b in t.bound))
-    of_bounds = ALONE if len(bounds) == 1 else [c.named(b) for b in bounds for c in (TASK_BOUND, TASK_MEAN)]
+    backbones = list(dict.fromkeys(b for t in s.tasks for b in t.bound))
+    of_bounds = ALONE if len(backbones) == 1 else [c.named(b) for b in backbones for c in (TASK_BOUND, TASK_MEAN)]
     rows = [
         (
             t.sequence,
             t.step,
             *(t.accuracy.get(m) for m in labels),
-            *(of.get(b) for b in bounds for of in (t.bound, t.mean)),
+            *(of.get(b) for b in backbones for of in (t.bound, t.mean)),
         )
         for t in s.tasks
     ]
-    lead = "Final accuracy in percent on each task, with scores over all classes of the sequence, mean over training seeds."
+    lead = "Percent, with scores over all classes of the sequence, mean over training seeds."
     return table(TASKS, lead, rows, [sequence, task, *map(accuracy.named, labels), *of_bounds])

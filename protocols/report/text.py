@@ -6,8 +6,6 @@ import math
 import os
 import sys
 from collections.abc import Sequence
-from html import escape
-from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -35,11 +33,6 @@ def console() -> Console:
 
 class Bold(str):
     """A cell in bold: the accuracy of a method that may be the best."""
-
-
-def cell(text: str) -> str:
-    """In HTML."""
-    return f"<b>{escape(text)}</b>" if isinstance(text, Bold) else escape(text)
 
 
 def line(text: str, style: str = "") -> Text:
@@ -98,22 +91,9 @@ def count(n: int, noun: str) -> str:
     return counted(n, noun)
 
 
-def these(n: int, noun: str) -> str:
-    """``this one training seed``, ``these 2 training seeds``."""
-    return f"this one {noun}" if n == 1 else f"these {n} {noun}s"
-
-
 def enumerated(parts: Sequence[str], last: str = " and ") -> str:
     """E.g. ``one``, ``one and two``, ``one, two and three``; of no parts an empty string."""
     return last.join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
-
-
-def highest(figures: Sequence[tuple[str, float]], what: str, where: str = "") -> str:
-    """Who has the highest of ``figures`` (highest first), all that show it: ``er and ncm have the highest Avg (97.2 % each)``."""
-    first = percent(figures[0][1])
-    names = [name for name, value in figures if percent(value) == first]
-    verb, each = ("have", " each") if len(names) > 1 else ("has", "")
-    return f"{enumerated(names)} {verb} the highest {what}{where} ({first} %{each})"
 
 
 def duration(seconds: float) -> str:
@@ -121,58 +101,3 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
-HARDLY = 0.01
-"""A median movement of features below which a method is said to be nearly its head on frozen features."""
-
-
-def hardly_moved(stats: dict[str, Any]) -> list[str]:
-    """A line for each method whose trainings hardly moved its features, where the run says how far they did."""
-    said = "it is nearly its head on frozen features."
-    return [
-        f"{shown(method)}: training moves its features by {100 * median:.2g} % (median of {count(n, 'training')}): {said}"
-        for method, (median, n) in stats.get("moved", {}).items()
-        if median < HARDLY
-    ]
-
-
-def _time(stats: dict[str, Any], seconds: float) -> str:
-    """What the sessions took; with ``--time-budget`` what counted, and what did not."""
-    sessions, starting = count(int(stats.get("sessions") or 1), "session"), stats.get("starting_seconds")
-    if starting is None or stats.get("budget_seconds") is None:
-        return f"{duration(seconds)} in {sessions}"
-    spent = duration(float(stats["budget_seconds"]))
-    return f"{spent} in {sessions} (+ {duration(float(starting))} starting, which --time-budget does not count)"
-
-
-def _time_of_killed(stats: dict[str, Any]) -> str:
-    """What is known of the time of a run of which sessions were killed; empty where none was."""
-    sessions, killed = int(stats.get("sessions") or 0), int(stats.get("killed_sessions") or 0)
-    if not killed:  # of an older version, which did not say how many
-        return f"; how long {count(sessions, 'session')} took is not known: some were killed" if sessions > 1 else ""
-    known = f"{duration(float(stats.get('others_seconds') or 0))} in {count(sessions - killed, 'session')}"
-    unknown = f"{count(killed, 'more session')} {'was' if killed == 1 else 'were'} killed, and did not say how long"
-    took = " it took" if killed == 1 else " they took"
-    if killed >= sessions:
-        return f"; {unknown.replace('more ', '')}{took}"
-    return f"; {known}; {unknown}{took}"
-
-
-def cost(stats: dict[str, Any] | None) -> list[str]:
-    """What the trainings of the run did not do (`hardly_moved`), and what they took, as far as it says."""
-    if stats is None:
-        return ["No stats.json in the run folder: what the run cost is not known."]
-    trained, naive = int(stats.get("trained") or 0), int(stats.get("naive") or 0)
-    text = f"{count(trained, 'training')} done"
-    if trained and naive > trained:  # fewer where the time was up before rollouts had come to their end
-        text += f"; retraining every rollout from scratch takes {naive:,} ({naive / trained:.1f} times as many)"
-    if stats.get("replayed"):
-        text += f"; {count(int(stats['replayed']), 'result')} replayed from the journal"
-    if (seconds := stats.get("wall_seconds")) is not None:
-        text += f"; {_time(stats, float(seconds))}"
-    else:
-        text += _time_of_killed(stats)
-    if (busy := stats.get("busy_share")) is not None:
-        text += f", workers busy {percent(float(busy))} % of it"
-    return [*hardly_moved(stats), text + "."]

@@ -94,13 +94,3 @@ def view_of(protocol: Protocol, exported: Exported) -> View:
     """What is shown of a run."""
     view: View = importlib.import_module(protocol.view).view(exported.summary, exported.results)
     return view
-
-
-def viewed(protocol: Protocol) -> bool:
-    """Whether a protocol has a view yet."""
-    return hasattr(importlib.import_module(protocol.view), "view")
-
-
-def report_of(protocol: Protocol) -> Any:
-    """The module of a protocol that has no view yet."""
-    return importlib.import_module(protocol.view)

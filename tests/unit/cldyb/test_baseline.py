@@ -14,10 +14,9 @@ import pytest
 from protocols.cldyb.compared import Placed
 from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import prepare
-from protocols.report import cldyb_words as words
-from protocols.report import score_words
-from protocols.report.cldyb import to_json
-from protocols.report.cldyb_baseline import THAN, by_searching
+from protocols.evaluate.score.summary import ScoreSummary
+from protocols.report import cldyb_notes, score_notes
+from protocols.report.cldyb import view
 from protocols.running.provenance import BASELINES, PLACEBO
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import StateKey
@@ -32,6 +31,7 @@ from seqsearch.planners.step import NoValidTask
 from tests.evaluators import Dies, Mortal, Shuffled, Stricken
 from tests.studies import Finished, finished_run, run_small, small_settings, summary_of
 from tests.unit.evaluate.commands import told
+from tests.unit.report.test_cldyb_words import summary
 
 GREEDY: dict[str, Any] = {"baseline": "greedy", "methods": "ranpac:M=16", "lookahead": 0, "score_seeds": 1}
 
@@ -147,49 +147,42 @@ def compared(found: float, random: int) -> tuple[Any, Placed]:
 
 
 @pytest.mark.parametrize(
-    ("baseline", "found", "random", "said"),
+    ("baseline", "found", "random", "code"),
     [
-        ("uniform", 0.4, 19, "The found sequence is harder than random ones (below all 19, p = 0.05)"),
-        (
-            "within-group", 0.4, 19,
-            "The found sequence is harder than random sequences whose tasks each come from one group (below all 19, p = 0.05)",
-        ),
-        (
-            "greedy", 0.4, 19,
-            "The search found a sequence that is harder than sequences of greedy proposals chosen at random (below all 19, "
-            "p = 0.05)",
-        ),
-        (
-            "greedy", 0.76, 19,
-            "The found sequence is not significantly harder than sequences of greedy proposals chosen at random (below 8 of 19, "
-            "p = 0.6)",
-        ),
-        (
-            "greedy", 0.4, 5,
-            "The found sequence scores below all 5 sequences of greedy proposals chosen at random; 14 more random sequences "
-            "would allow a verdict",
-        ),
-        ("uniform", 0.4, 5, "The found sequence scores below all 5; 14 more random sequences would allow a verdict"),
+        ("uniform", 0.4, 19, "significant"),
+        ("within-group", 0.4, 19, "significant_than"),
+        ("greedy", 0.4, 19, "significant_than"),
+        ("greedy", 0.76, 19, "undecided_than"),
+        ("greedy", 0.4, 5, "too_few"),
+        ("uniform", 0.4, 5, "too_few"),
     ],
-)  # fmt: skip
-def test_the_headline_names_its_baseline(baseline: str, found: float, random: int, said: str) -> None:
+)
+def test_the_headline_names_its_baseline(baseline: str, found: float, random: int, code: str) -> None:
     of, placed = compared(found, random)
-    verdict = words.verdict(of, placed, baseline)
-    assert (by_searching(verdict, placed) if baseline == "greedy" else verdict) == said
-    assert ("The search found" in said) == (baseline == "greedy" and "p = 0.05" in said)
+    s = summary(of, placed=placed, baseline=baseline)
+    said = cldyb_notes.headline(s)
+    assert said.code == f"cldyb.{code}"
+    assert (f"(--baseline {baseline})" in said.text) == code.endswith("_than")
+    assert len(said.text.split()) <= 16
+    by_choosing = [n.values for n in cldyb_notes.notes(s) if n.code == "cldyb.by_choosing"]
+    assert by_choosing == [{"end": "harder"}] * (baseline == "greedy" and code == "significant_than")
+    scored = ScoreSummary("r", "s", (), of, None, {}, (), (), (), None, searched_placed=placed, baseline=baseline)
+    assert score_notes.headline(scored).code == f"score.{code}"
+    assert len(score_notes.headline(scored).text.split()) <= 16
 
 
 def test_a_run_shows_its_baseline_and_what_is_scored_on_it_does_too(tmp_path: Path) -> None:
     run = finished_run(tmp_path / "run", **{**GREEDY, "random_sequences": 19})
-    summary = summary_of(run)
-    assert (to_json(summary)["baseline"], to_json(summary)["placebo"]) == ("greedy", False)
-    assert THAN["greedy"] in words.headline(summary)
-    assert BASELINES["greedy"] in words.notes(summary)
+    shown = view(summary_of(run))
+    assert (shown.to_json()["baseline"], shown.to_json()["placebo"]) == ("greedy", False)
+    assert shown.headline.values["baseline"] == "greedy"
+    assert {"what": BASELINES["greedy"]} in [n.values for n in shown.notes]
     told("score", tmp_path / "scored", run, "--methods", "simplecil")
     scored = summary_of(tmp_path / "scored")
-    assert f"than {THAN['greedy']}" in score_words.headline(scored)
-    assert "search found" not in score_words.headline(scored)
-    assert BASELINES["greedy"] in score_words.notes(scored)
+    assert score_notes.headline(scored).values["baseline"] == "greedy"
+    there = list(score_notes.notes(scored))
+    assert "cldyb.by_choosing" not in {n.code for n in there}
+    assert {"what": BASELINES["greedy"]} in [n.values for n in there]
 
 
 def test_a_search_for_easy_sequences_is_tested_for_easier_ones_where_it_is_scored_too(tmp_path: Path) -> None:
@@ -225,12 +218,11 @@ def test_a_placebo_judges_what_a_search_judges_and_shuffles_the_results(tmp_path
 
 def test_a_placebo_says_so(tmp_path: Path) -> None:
     run = finished_run(tmp_path / "run", reward="shuffled", score_seeds=1)
-    summary = summary_of(run)
-    assert words.headline(summary).startswith("Placebo, rewards were shuffled: the found sequence")
-    assert words.title(summary).startswith("Placebo, rewards were shuffled: the found sequence")
-    assert PLACEBO in words.notes(summary)
-    assert "Placebo, rewards were shuffled" in (run / "report.html").read_text()
-    assert to_json(summary)["placebo"] is True
+    shown = view(summary_of(run))
+    assert shown.headline.code == "cldyb.placebo_undecided"
+    assert {"what": PLACEBO} in [n.values for n in shown.notes]
+    assert f"{shown.headline.text}</h1>" in (run / "report.html").read_text()
+    assert shown.to_json()["placebo"] is True
     assert {r["status"] for r in pq.read_table(run / "trace.parquet").to_pylist()} == {"ok"}
     told("score", tmp_path / "scored", run, "--methods", "ranpac:M=16")
-    assert PLACEBO in score_words.notes(summary_of(tmp_path / "scored"))
+    assert {"what": PLACEBO} in [n.values for n in score_notes.notes(summary_of(tmp_path / "scored"))]

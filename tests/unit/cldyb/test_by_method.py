@@ -12,10 +12,12 @@ import pytest
 from rich.console import Console
 
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
-from protocols.report import cldyb, cldyb_tables, score_tables, score_words
-from protocols.report.by_method import EACH, marks, stars
-from protocols.report.cldyb_words import notes
-from protocols.report.text import Bold, cell
+from protocols.report import cldyb_tables, score_notes, score_tables
+from protocols.report.cldyb import view
+from protocols.report.cldyb_notes import marks, notes
+from protocols.report.cldyb_tables import stars
+from protocols.report.terminal import render
+from protocols.report.text import Bold
 from seqsearch.distribution.drop import drop
 from seqsearch.distribution.max_t import max_t
 from tests.studies import summary_of
@@ -46,7 +48,7 @@ def final(acc: float) -> Any:
 
 
 def drops(path: Path) -> list[str]:
-    return [row[-3].split(" ")[0] for row in cldyb_tables.methods(summary_of(path)).texts]
+    return [row[-1].split(" ")[0] for row in cldyb_tables.key(summary_of(path)).texts]
 
 
 def test_rows_are_marked_by_the_adjusted_p(tmp_path: Path) -> None:
@@ -56,14 +58,14 @@ def test_rows_are_marked_by_the_adjusted_p(tmp_path: Path) -> None:
     assert [m.adjusted_p for m in s.methods] == pytest.approx(by_hand)
     assert by_hand[1] > 0.05 == by_hand[0] == by_hand[2]
     assert [cell.endswith("*") for cell in drops(path)] == [True, False, True, False], "the mean has none"
-    assert (
-        "* harder than random sequences for this method by itself: adjusted p at most 0.05 over the 3 methods (step-down max-T)."
-        in notes(s)
-    )
-    assert sum(EACH in note for note in notes(s)) == 1
-    assert [m["adjusted_p"] for m in cldyb.to_json(s)["methods"]] == [m.adjusted_p for m in s.methods]
+    there = list(notes(s))
+    assert [n.values for n in there if n.code == "cldyb.stars"] == [
+        {"which": "found", "end": "harder", "level": 0.05, "correction": "step-down max-T", "methods": 3}
+    ]
+    assert sum(n.code == "cldyb.each" for n in there) == 1
+    assert [m["adjusted_p"] for m in view(s).to_json()["methods"]] == [m.adjusted_p for m in s.methods]
     printed = io.StringIO()
-    Console(file=printed, width=80).print(cldyb.render(s))
+    Console(file=printed, width=80).print(render(view(s), details=True))
     assert printed.getvalue().count("*") == 3, "two rows and the note"
 
 
@@ -83,16 +85,15 @@ def test_methods_that_may_be_the_best_are_bold(tmp_path: Path) -> None:
         of_seeds(tmp_path, {"er": (0.50, 0.60, 0.70), "lwf": (0.41, 0.50, 0.61), "slca": (0.51, 0.59, 0.70)})
     )
     assert s.best == ("er", "slca")
-    assert cldyb.to_json(s)["best"] == ["er", "slca"]
-    rows = cldyb_tables.methods(s).texts
+    assert view(s).to_json()["best"] == ["er", "slca"]
+    rows = cldyb_tables.key(s).texts
     assert [isinstance(row[1], Bold) for row in rows] == [True, False, True, False]
-    note = "Bold: of the methods compared on found sequences, the best is er or slca (95 %, for"
-    assert any(said.startswith(note) for said in notes(s))
+    assert [n.values for n in notes(s) if n.code == "cldyb.bold"] == [{"which": "found", "methods": ["er", "slca"]}]
     printed = io.StringIO()
-    Console(file=printed, width=80, force_terminal=True, color_system="standard").print(cldyb.render(s))
+    Console(file=printed, width=80, force_terminal=True, color_system="standard").print(render(view(s)))
     bold = re.findall(r"\x1b\[1m *([\d.]+) *\x1b", printed.getvalue())
     assert bold == ["60.0", "60.0"]
-    assert cell(rows[0][1]) == "<b>60.0</b>"
+    assert isinstance(rows[0][1], Bold)
 
 
 def test_where_no_method_is_worse_or_each_has_sequences_of_its_own_none_is_bold(tmp_path: Path) -> None:
@@ -100,23 +101,21 @@ def test_where_no_method_is_worse_or_each_has_sequences_of_its_own_none_is_bold(
     for name, apart in (("shared", False), ("apart", True)):
         s = summary_of(of_seeds(tmp_path / name, equal, apart))
         assert s.best == (() if apart else METHODS)
-        assert not any(isinstance(cell, Bold) for row in cldyb_tables.methods(s).texts for cell in row)
-        assert not any("Bold" in note for note in notes(s))
+        assert not any(isinstance(cell, Bold) for row in cldyb_tables.key(s).texts for cell in row)
+        assert "cldyb.bold" not in {n.code for n in notes(s)}
 
 
 def test_with_fewer_random_sequences_than_a_verdict_needs_nothing_is_marked(tmp_path: Path) -> None:
     path = run(tmp_path, FOUND, L=18)
     assert not any("*" in cell for cell in drops(path))
-    assert not any("by itself:" in note or "For no method" in note for note in notes(summary_of(path)))
+    assert not {"cldyb.stars", "cldyb.no_stars"} & {n.code for n in notes(summary_of(path))}
     assert max(m.adjusted_p or 0 for m in summary_of(path).methods) < 1
 
 
 def test_that_no_row_is_marked_is_said(tmp_path: Path) -> None:
     s = summary_of(run(tmp_path, dict.fromkeys(METHODS, 0.75)))
-    assert (
-        "For no method by itself are found sequences significantly harder: adjusted p above 0.05 over the 3 methods "
-        "(step-down max-T)." in notes(s)
-    )
+    [said] = [n for n in notes(s) if n.code == "cldyb.no_stars"]
+    assert (said.values["end"], said.values["methods"], said.values["correction"]) == ("harder", 3, "step-down max-T")
 
 
 def test_sequences_of_each_method_take_holm(tmp_path: Path) -> None:
@@ -125,7 +124,7 @@ def test_sequences_of_each_method_take_holm(tmp_path: Path) -> None:
     assert s.placed is not None
     assert (s.separate, s.placed.shared) == (True, False)
     assert [m.adjusted_p for m in s.methods][::2] == pytest.approx([0.15, 0.15])
-    assert marks(s.placed, ["", "", ""]) == ""
+    assert not list(marks(s.placed, ["", "", ""]))
 
 
 def test_one_method_and_equal_digits_have_no_star() -> None:
@@ -142,13 +141,10 @@ def test_both_drops_of_score_are_marked(tmp_path: Path) -> None:
         for m, p in (("er", 0.05), ("slca", 0.2))
     )
     s = ScoreSummary("r", "s", rows, low, low, {}, (), (), (), None, searched_placed=where, unseen_placed=where)
-    table = score_tables.methods(s)
+    table = score_tables.key(s)
     columns = {h: [row[i].split(" ")[0][-1] for row in table.texts] for i, h in enumerate(table.headings)}
     assert [c == "*" for c in columns["drop (searched)"]] == [True, False]
     assert [c == "*" for c in columns["drop (held out)"]] == [False, False]
-    said = score_words.notes(s)
-    assert any(n.startswith("* harder than random sequences for this method by itself (searched): ") for n in said)
-    assert any(
-        n.startswith("For no method by itself are found sequences (held out) significantly harder") for n in said
-    )
-    assert sum(EACH in n for n in said) == 1
+    said = [(n.code, n.values.get("which")) for n in score_notes.notes(s)]
+    assert {("cldyb.stars", "searched"), ("cldyb.no_stars", "held-out")} <= set(said)
+    assert sum(code == "cldyb.each" for code, _ in said) == 1

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from protocols.cldyb.protocol import CLDYB
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
-from protocols.report import cldyb_words as words
+from protocols.report.cldyb_notes import notes
 from protocols.running.folder import RunFolder
 from seqsearch.core.errors import UserError
 from tests.lines import messages
@@ -104,9 +104,9 @@ def test_it_is_a_function_of_its_settings(extended: Path, tmp_path: Path) -> Non
 
 
 def test_what_is_printed_and_kept_says_so(extended: Path) -> None:
-    says = "Extended from 2 to 3 to 5 tasks: no look-ahead went beyond the length that a task was chosen for."
-    assert says in words.notes(summary_of(extended))
-    assert says in (extended / "report.html").read_text()
+    [says] = [n for n in notes(summary_of(extended)) if n.code == "run.extended"]
+    assert says.values == {"lengths": "2 to 3 to 5"}
+    assert says.text in (extended / "report.html").read_text()
     assert json.loads((extended / "config.json").read_text())["settings"]["extended_from"] == [2, 3]
     assert {p.name for p in extended.glob("report*")} == {"report.html", "report-2-tasks.html", "report-3-tasks.html"}
     assert call("cldyb", "--resume", extended, "--workers", 0, "--quiet").exit_code == 0
@@ -119,8 +119,9 @@ def test_stopped_or_killed_while_it_is_extended_it_is_resumed(extended: Path, ru
     assert f"run {run} is not finished: finish it with seqsearch cldyb --resume {run}" in extend(run, 3).stderr
     summary = summary_of(run)
     assert (summary.unfinished.reached, summary.overall.drop) == ("step 3/3", None)
-    assert "search-0: 2 of 3 tasks decided." in words.notes(summary)
-    assert "Nothing was re-scored." in words.notes(summary), "of three tasks"
+    there = {n.code: n.values for n in notes(summary)}
+    assert there["cldyb.decided"] == {"search": "search-0", "decided": 2, "tasks": 3}
+    assert there["cldyb.rescored"] == {"rollouts": 0}, "of three tasks"
     assert [r for r in rows(run, "results") if r["role"] == "rescore"], "what is known of two is kept"
     assert call("cldyb", "--resume", run, "--workers", 0, "--quiet").exit_code == 0
     assert extend(run, 5).exit_code == 0

@@ -14,7 +14,8 @@ from rich.console import Console
 from scipy import stats
 
 from protocols.cldyb.protocol import CLDYB
-from protocols.report.cldyb import render, to_json
+from protocols.report.cldyb import view
+from protocols.report.terminal import render
 from seqsearch.core.errors import UserError
 from tests.studies import finished_run
 
@@ -87,14 +88,14 @@ def test_the_drop_and_its_interval(run, images):
         (seeds, R - 1), (max(0.0, image), len(held) - len({c for c, _ in held})),
     ]  # fmt: skip
     reach = math.sqrt(sum(v * stats.t.ppf(0.975, d) ** 2 for v, d in parts))
-    said = json.loads(json.dumps(to_json(CLDYB.read(run).summary)))["mean"]["drop"]
+    said = json.loads(json.dumps(view(CLDYB.read(run).summary).to_json()))["mean"]["drop"]
     relative = 1 - found.mean() / random.mean()
     assert said["relative"]["value"] == pytest.approx(relative, abs=1e-9)
     assert (said["relative"]["low"], said["relative"]["high"]) == pytest.approx(
         (relative - reach, relative + reach), abs=1e-6
     )
     console = Console(file=io.StringIO(), width=200)
-    console.print(render(CLDYB.read(run).summary))
+    console.print(render(view(CLDYB.read(run).summary)))
     bounds = f"[{100 * (relative - reach):.1f}, {100 * (relative + reach):.1f}]"
     assert f"{100 * relative:.1f} {bounds}".replace("-0.0", "0.0") in console.file.getvalue()
     assert f"{100 * (relative + reach):.1f}" in (run / "report.html").read_text()

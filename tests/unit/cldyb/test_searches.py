@@ -15,8 +15,7 @@ import pytest
 from protocols.cldyb.costs import UnitCosts, estimate
 from protocols.cldyb.screened import screened_of
 from protocols.report import cldyb_tables
-from protocols.report import cldyb_words as words
-from protocols.report.cldyb import to_json
+from protocols.report.cldyb import view
 from protocols.running.folder import RunFolder
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import StateKey, Task
@@ -68,11 +67,11 @@ def test_surrogates_search_and_methods_are_scored_on_what_they_find(surrogate: P
 def test_a_surrogate_run_says_so(surrogate: Path) -> None:
     summary = summary_of(surrogate)
     assert [m.method for m in summary.methods] == ["ranpac:M=16"]
-    assert ", found with surrogates (simplecil)" in words.headline(summary)
-    notes = " ".join(words.notes(summary))
-    assert "Searched with simplecil: the methods were trained only on what was found, and on random sequences." in notes
-    assert "not known: name a surrogate in --methods, too" in notes
-    assert to_json(summary)["surrogates"]["labels"] == ["simplecil"]
+    shown = view(summary)
+    there = {n.code: n.values for n in shown.ordered[0]}
+    assert there["cldyb.surrogates"] == {"surrogates": ["simplecil"]}, "among the first notes"
+    assert "cldyb.surrogates_unknown" in there
+    assert shown.to_json()["surrogates"]["labels"] == ["simplecil"]
 
 
 def test_what_a_surrogate_finds_is_what_it_finds_as_a_method(tmp_path: Path, surrogate: Path) -> None:
@@ -229,16 +228,17 @@ def test_held_out_figures_are_of_the_sequences_found_without_a_method(one_out: P
     assert summary.held_out.difference.value == pytest.approx(by_hand)
     assert summary.mean.searched.acc == pytest.approx(np.mean([m.searched.acc for m in summary.methods]))
     assert not summary.separate
-    shown = cldyb_tables.methods(summary)
+    shown = cldyb_tables.key(summary)
     assert [c.title for c in shown.columns[1:3]] == ["Acc held out", "Acc searched"]
     assert {len(r) for r in shown.rows} == {len(shown.columns)}
-    notes = " ".join(words.notes(summary))
-    assert (
-        "conditional on these methods, the first task, the split and these 3 found sequences" in notes
-        or "No interval" in notes
-    )
-    assert "these 3 found sequences, one for a method: another search may find less" in notes
-    assert json.dumps(to_json(summary), allow_nan=False)
+    there = {n.code: n.values for n in view(summary).notes}
+    assert "cldyb.left_out" in there
+    if summary.held_out.lacking:
+        assert there["cldyb.held_out_no_interval"] == {"why": summary.held_out.lacking}
+    else:
+        assert there["cldyb.held_out_over"]["given"][:4] == ["methods", "first task", "split", "searches"]
+    assert there["cldyb.own_sequences"] == {"searches": 3}
+    assert json.dumps(view(summary).to_json(), allow_nan=False)
 
 
 # ------------------------------------------------------------------------------------------------ bad input

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from protocols.report import cldyb_words as words
 from protocols.report import text as wording
-from protocols.report.cldyb import render, to_json
+from protocols.report.cldyb import view
+from protocols.report.cldyb_notes import headline, notes, tiles
+from protocols.report.terminal import render
 from seqsearch.core.errors import UserError
 from seqsearch.distribution.drop import drop
 from seqsearch.results.rows import JudgedRollout
@@ -33,8 +34,12 @@ def result(final_old, final_new, first=0.9, masked=0.95, **more):
 
 def plain(run, width=120):
     console = Console(file=io.StringIO(), width=width)
-    console.print(render(summary_of(run)))
+    console.print(render(view(summary_of(run)), details=True))
     return console.file.getvalue()
+
+
+def coded(summary):
+    return {n.code: n.values for n in notes(summary)}
 
 
 @pytest.fixture
@@ -84,35 +89,35 @@ def test_a_search_for_easy_sequences_is_tested_for_easier_ones(joint):
     (joint / "config.json").write_text(json.dumps(config))
     assert summary_of(joint).placed.test.end == "easier"
     assert summary_of(joint).placed.test.p == 1.0
-    assert "The found sequence scores above none of 3" in plain(joint)
+    assert "above 0 of 3  random sequences, p = 1.000" in plain(joint)
 
 
-def test_the_words_say_condition_cost_and_what_is_hard(joint):
+def test_the_notes_say_condition_cost_and_what_is_hard(joint):
     text = " ".join(plain(joint, 200).split())
     assert (
-        "The found sequence scores below all 3; 16 more random sequences would allow a verdict: final test accuracy 52.5 % "
-        "against 80.0 % on average" in text
+        "No verdict yet: 16 more random sequences are needed (--random-sequences 19). 52.5 % final Acc, found sequences "
+        "80.0 % final Acc, random sequences" in text
     )
-    assert (
-        "95 % intervals are over 3 random sequences; conditional on the first task, the split of the images, these 2 training "
-        "seeds (--score-seeds), these test images and this one found sequence: another search may find less (--searches)."
-        in text
-    )
-    assert "40 trainings done; retraining every rollout from scratch takes 100 (2.5 times as many)" in text
-    for naive in (0, 40):  # nothing came to its end, or nothing was saved
-        assert wording.cost({"trained": 40, "naive": naive}) == ["40 trainings done."]
-    assert "3 results replayed from the journal; 2 min 5 s in 2 sessions, workers busy 90.0 % of it." in text
-    assert (
-        "found sequences score 27.5 points lower than random ones (Acc): the tasks by themselves "
-        "(masked accuracy)" in text
-    )
-    assert "make it 4.0 points lower, confusion with other tasks it 23.5 points lower." in text
-    assert "found 5.0 42.5; random 9.0 19.0" in text
+    assert "below 3 of 3 random sequences, p = 0.250" in text
+    there = coded(summary_of(joint))
+    assert there["cldyb.these_found"] == {
+        "over": ["random sequences"], "found": 1, "random": 3, "seeds": 2,
+        "given": ["first task", "split of the images", "found sequences", "training seeds", "test images"],
+    }  # fmt: skip
+    assert there["cldyb.these_seeds"] == {}
+    assert there["cost.trainings"] == {"trainings": 40}
+    assert there["cost.naive"] == {"naive": 100, "ratio": 2.5}
+    assert there["cost.replayed"] == {"results": 3}
+    assert there["cost.time"] == {"seconds": 125, "sessions": 2}
+    assert there["cost.busy"] == {"share": 0.9}
+    assert there["cldyb.confusion"] == pytest.approx({"acc": 0.275, "tasks": 0.04, "confusion": 0.235})
+    assert there["cldyb.confusion_steps"]["found"] == pytest.approx([0.05, 0.425])
+    assert there["cldyb.confusion_steps"]["random"] == pytest.approx([0.09, 0.19])
     assert text.endswith("Columns: seqsearch metrics cldyb (docs/metrics.md).")
 
 
 def test_json_holds_the_same_and_nothing_that_json_has_not(joint):
-    data = json.loads(json.dumps(to_json(summary_of(joint)), allow_nan=False))
+    data = json.loads(json.dumps(view(summary_of(joint)).to_json(), allow_nan=False))
     assert data["methods"][0]["found"]["acc"] == pytest.approx(0.45)
     assert data["stats"] == STATS
 
@@ -161,8 +166,10 @@ def test_separate_runs_score_each_method_on_its_own_sequences(tmp_path):
     text = " ".join(plain(run).split())
     assert "Robust" in text
     assert "worst" in text
-    assert "this one training seed (--score-seeds)" in text
-    assert "these 2 found sequences, one for a method: another search may find less (--searches)" in text
+    there = coded(summary)
+    assert {"training seeds", "found sequences"} <= set(there["cldyb.these_found"]["given"])
+    assert there["cldyb.these_found"]["seeds"] == 1
+    assert there["cldyb.own_sequences"] == {"searches": 2}
 
 
 def test_a_search_that_fell_short_is_no_robustness(tmp_path):
@@ -174,19 +181,16 @@ def test_a_search_that_fell_short_is_no_robustness(tmp_path):
     run = write_run(tmp_path / "r", POOL, [*own.values(), *randoms()], judged, ["er", "slca"])
     er, slca = summary_of(run).methods
     assert (er.robustness, slca.robustness) == pytest.approx((0.4, 0.5))
-    said = words.robustness(summary_of(run))
-    assert said[1:] == [
-        "er: 90.0 % on its own found sequences, 40.0 % on those of slca (as measured, without an interval): its own search did "
-        "not find the hardest."
-    ]
+    [said] = [n.values for n in notes(summary_of(run)) if n.code == "cldyb.fell_short"]
+    assert said == {"method": "er", "own": pytest.approx(0.9), "low": pytest.approx(0.4), "others": ["slca"]}
 
 
 def test_methods_with_unequal_numbers_of_searches_have_no_joint_drop(tmp_path):
     summary = summary_of(separate(tmp_path, {"er": 2, "slca": 1}))
     assert all(m.drop is not None for m in summary.methods)
     assert summary.mean.drop is None
-    assert any("No drop of the mean" in note for note in words.notes(summary))
-    assert "cannot be compared" in words.headline(summary)
+    assert any("No drop of the mean" in n.text for n in notes(summary))
+    assert headline(summary).code == "cldyb.no_comparison"
 
 
 # ------------------------------------------------------------------------------------------------ what is missing
@@ -198,7 +202,7 @@ def test_without_random_sequences_the_found_ones_still_have_their_figures(tmp_pa
     summary = summary_of(run)
     assert summary.methods[0].found.acc == pytest.approx(0.4)
     assert (summary.methods[0].random, summary.methods[0].drop, summary.mean) == (None, None, None)
-    assert "No random sequences in this run" in plain(run)
+    assert headline(summary).code == "cldyb.no_random"
 
 
 @pytest.mark.parametrize("lost", ["missing", "diverged"])
@@ -236,7 +240,7 @@ def test_nothing_rescored_and_no_stats(tmp_path):
     run = write_run(tmp_path / "r", POOL, [found()], [], ["er"], stats=None)
     text = plain(run)
     assert "er: nothing was re-scored" in text
-    assert "No stats.json" in text
+    assert "no stats.json" in text
 
 
 def test_what_is_no_finished_run_is_refused_in_one_line(tmp_path, joint):
@@ -255,38 +259,17 @@ def test_what_is_no_finished_run_is_refused_in_one_line(tmp_path, joint):
 
 
 @pytest.mark.parametrize(
-    ("found_acc", "random_acc", "said"),
+    ("found_acc", "random_acc", "code", "drop"),
     [
-        (
-            [[0.4, 0.41]],
-            [[0.8], [0.79]] * 10,
-            "The found sequence is harder than random ones (below all 20, p = 0.048): final test accuracy 40.5 %",
-        ),
-        (
-            [[0.9, 0.9]],
-            [[0.6], [0.6], [0.61]] * 7,
-            "is not significantly harder than random ones (below none of 21, p = 1)",
-        ),
-        ([[0.9, 0.9]], [[0.6], [0.6], [0.61]], "a relative rise of 49."),
-        (
-            [[0.4, 0.4]],
-            [[0.8]],
-            "The found sequence scores below all 1; 18 more random sequences would allow a verdict",
-        ),
-        ([[0.4, 0.4]], [[0.8]], ", relative drop 50.0 % (too few random sequences, 2 more needed)"),
-        (
-            [[0.4], [0.3]],
-            [[0.8], [0.7], [0.6], [0.7], [0.7]],
-            "The 2 found sequences are harder than random ones (on average below",
-        ),
-        (
-            [[0.7, 0.7]],
-            [[0.7, 0.7]] * 2,
-            "Found and random sequences do not differ at all: final test accuracy is 70.0 % on each.",
-        ),
+        ([[0.4, 0.41]], [[0.8], [0.79]] * 10, "unselected", "49."),
+        ([[0.9, 0.9]], [[0.6], [0.6], [0.61]] * 7, "undecided", "-49."),
+        ([[0.9, 0.9]], [[0.6], [0.6], [0.61]], "too_few", "-49."),
+        ([[0.4, 0.4]], [[0.8]], "too_few", "50.0"),
+        ([[0.4], [0.3]], [[0.8], [0.7], [0.6], [0.7], [0.7]], "unselected", "50.0"),
+        ([[0.7, 0.7]], [[0.7, 0.7]] * 2, "equal", ""),
     ],
 )
-def test_the_headline_says_no_more_than_the_interval(tmp_path, found_acc, random_acc, said):
+def test_the_headline_says_no_more_than_the_interval(tmp_path, found_acc, random_acc, code, drop):
     sides = [found(f"search-{i}", ("er",)) for i in range(len(found_acc))], randoms(len(random_acc))
     judged = [
         rescored(s, "er", seed, result(acc, acc))
@@ -294,8 +277,15 @@ def test_the_headline_says_no_more_than_the_interval(tmp_path, found_acc, random
         for s, row in zip(sequences, accs, strict=True)
         for seed, acc in enumerate(row)
     ]
-    run = write_run(tmp_path / "r", POOL, [*sides[0], *sides[1]], judged, ["er"])
-    assert said in words.headline(summary_of(run))
+    summary = summary_of(write_run(tmp_path / "r", POOL, [*sides[0], *sides[1]], judged, ["er"]))
+    assert headline(summary).code == f"cldyb.{code}"
+    shown = list(tiles(summary))
+    assert [t.value for t in shown[:2]] == [
+        f"{100 * np.mean(of):.1f} %" for of in (found_acc, [a[:1] for a in random_acc])
+    ]
+    assert shown[2].value.startswith(drop) if drop else len(shown) == 2
+    if len(random_acc) == 1:
+        assert coded(summary)["cldyb.no_interval"] == {"why": "too few random sequences, 2 more needed"}
 
 
 def test_small_words():

@@ -21,8 +21,10 @@ from protocols.evaluate.duel.protocol import DUEL
 from protocols.evaluate.explain.protocol import EXPLAIN
 from protocols.evaluate.score.protocol import SCORE
 from protocols.gtep.summary import summarise as summarise_gtep
-from protocols.report import cldyb, compare, duel, edge, explain, gtep, mcil, online, score
+from protocols.report import compare, duel, edge, explain, gtep, mcil, online
 from protocols.report.page import write_page
+from protocols.report.view import view_of
+from protocols.running.protocol import Protocol
 from seqsearch.planners.replicates import of_given, of_order
 from seqsearch.pools.base import Pool
 from seqsearch.results.rows import TaskSequence
@@ -71,10 +73,14 @@ def said_to_be(run: Path, protocol: str, **settings: Any) -> Path:
     return run
 
 
+def _page(folder: Path, protocol: Protocol, run: Path, pool: Pool) -> Path:
+    return write_page(folder / "report.html", view_of(protocol, protocol.read(run)), "seqsearch run", [pool])
+
+
 def of_cldyb(folder: Path, pool: Pool) -> Path:
     made = some(pool, [("search-0", "searched", METHODS)])
     run = write_run(folder / "run", pool, made, [j for s in made for j in judged(s, METHODS)], METHODS)
-    return cldyb.write_report(run, CLDYB.read(run), [pool])
+    return _page(folder, CLDYB, run, pool)
 
 
 def of_score(folder: Path, pool: Pool) -> Path:
@@ -85,7 +91,7 @@ def of_score(folder: Path, pool: Pool) -> Path:
     methods = {m: {"backbone": "b", "digest": m, "params": {}} for m in METHODS}
     said["identity"] |= {"methods": methods, "taken_over": {}, "references": {}, "known": {}, "remarks": []}
     (run / "config.json").write_text(json.dumps(said))
-    return score.write_report(run, SCORE.read(run), [pool])
+    return _page(folder, SCORE, run, pool)
 
 
 def of_explain(folder: Path, pool: Pool) -> Path:

@@ -1,4 +1,4 @@
-"""Harder for whom: each sentence on figures where it is true, the table, and what is not said."""
+"""Harder for whom: each note on figures where it is true, the table, and what is not said."""
 
 from dataclasses import replace
 
@@ -7,9 +7,9 @@ import pytest
 
 from protocols.cldyb.compared import Placed
 from protocols.cldyb.joint import Gap
-from protocols.report import cldyb_joint as joint
-from protocols.report import cldyb_words as words
-from protocols.report.cldyb import to_json
+from protocols.report.cldyb import view
+from protocols.report.cldyb_notes import headline, jointly, statement
+from protocols.report.cldyb_tables import joint
 from seqsearch.distribution.drop import drop
 from seqsearch.distribution.gap import gap_difference
 from seqsearch.distribution.rank_test import rank_test
@@ -38,37 +38,38 @@ UNCLEAR = gap(FOUND + 0.3, RANDOM + 0.1 + RNG.normal(0, 2.0, RANDOM.shape))
 
 
 def said(of, methods=("er",), d=None, p=None):
-    return joint.statement(Gap(("er",), of), methods, d or drop(FOUND, RANDOM), p or placed())
+    return list(statement(Gap(methods, of), d or drop(FOUND, RANDOM), p or placed()))
+
+
+def code(of, **more):
+    return said(of, **more)[0].code
 
 
 def test_harder_to_learn_continually_takes_an_interval_above_zero():
     assert CONTINUALLY.difference.low > 0
-    assert said(CONTINUALLY).startswith("The gap to joint training is larger by 20.")
-    assert said(CONTINUALLY).endswith(
-        "]: the sequence is harder to learn continually, not only made of harder classes."
-    )
-    assert said(ALONE).endswith("]: the sequence is harder to learn continually."), "no harder classes"
-    assert said(CONTINUALLY, ("er", "slca")).startswith("For er: the gap to joint training is larger by 20.")
+    assert code(CONTINUALLY) == "cldyb.gap_larger_too"
+    assert "larger by 20." in said(CONTINUALLY)[0].text
+    assert code(ALONE) == "cldyb.gap_larger", "no harder classes"
+    assert said(CONTINUALLY, ("er", "slca"))[0].values == {"methods": ["er", "slca"], "gap": CONTINUALLY.difference}
 
 
 def test_else_classes_or_tasks_are_harder_and_no_absence_is_claimed():
     for of in (CLASSES, SAME, UNCLEAR):
         assert of.difference.sign == 0
-        assert "harder classes or tasks, and is not shown to be harder to learn continually." in said(of)
-    loss = f"{100 * (RANDOM.mean() - 0.5):.1f} pp"
-    assert said(SAME) == (
-        f"Joint training on the same classes loses {loss}, training in sequence {loss}; the gap between them is the same on all "
-        "sequences: the sequence has harder classes or tasks, and is not shown to be harder to learn continually."
-    )
-    assert "the sequence has harder classes" in said(CLASSES)
-    assert "pp; the gap between them is " in said(CLASSES)
-    assert "the sequence may have harder classes" in said(UNCLEAR), "joint training may lose nothing"
+        assert "are not shown to be harder to learn continually." in said(of)[0].text
+    loss = RANDOM.mean() - 0.5
+    assert said(SAME)[1].code == "cldyb.joint_loss"
+    assert said(SAME)[1].values == pytest.approx({"joint": loss, "sequence": loss})
+    assert said(SAME)[0].values["gap"].value == pytest.approx(0)
+    assert code(SAME) == code(CLASSES) == "cldyb.harder_classes"
+    assert code(UNCLEAR) == "cldyb.maybe_harder_classes", "joint training may lose nothing"
 
 
-def test_a_smaller_gap_turns_its_interval_round():
+def test_a_smaller_gap_keeps_its_sign_and_its_interval():
     of = gap(FOUND + 0.1, RANDOM + 0.15 + RNG.normal(0, 0.01, RANDOM.shape))
-    low, high = -100 * of.difference.high, -100 * of.difference.low
-    assert f"smaller by {-100 * of.difference.value:.1f} pp [{low:.1f}, {high:.1f}]" in said(of)
+    d = of.difference
+    assert d.value < 0
+    assert f"differs by {100 * d.value:.1f} [{100 * d.low:+.1f}, {100 * d.high:+.1f}] pp" in said(of)[0].text
 
 
 @pytest.mark.parametrize(
@@ -80,36 +81,40 @@ def test_a_smaller_gap_turns_its_interval_round():
     ],
 )
 def test_without_the_verdict_harder_neither_is_said(d, p):
-    assert said(CONTINUALLY, d=d, p=p) == ""
+    assert said(CONTINUALLY, d=d, p=p) == []
+
+
+def found(rows, d=None, p=None):
+    return [(n.code.removeprefix("cldyb."), dict(n.values)) for n in jointly(rows, d, p)]
 
 
 def test_without_joint_training_a_dash_and_nothing_claimed():
-    assert joint.statement(None, ["er"], drop(FOUND, RANDOM), placed()) == ""
-    assert joint.table([("er", None)]).rows == ()
-    table = joint.table([("er", None), ("slca", CONTINUALLY), ("mean", CONTINUALLY)])
+    assert not list(statement(None, drop(FOUND, RANDOM), placed()))
+    assert joint([("er", None)]).rows == ()
+    table = joint([("er", None), ("slca", CONTINUALLY), ("mean", CONTINUALLY)])
     assert table.texts[0] == ("er", "-", "-", "-", "-", "-")
     assert table.texts[1][:3] == ("slca", "80.0", "89.8")
     some = [("er", None), ("slca", SAME)]
-    without = "Not trained jointly: er. --joint trains all methods jointly."
-    assert joint.notes(some, drop(FOUND, RANDOM), placed()) == [without]
-    assert joint.notes(some, None, None)[0].startswith("Only with the verdict")
-    assert joint.notes(some, None, None)[1:] == [without]
-    assert joint.notes([("er", None)], drop(FOUND, RANDOM), placed())[0].startswith("No method was trained jointly")
-    assert joint.notes([("er", None)], None, None) == []
+    without = ("not_jointly", {"methods": ["er"]})
+    assert found(some, drop(FOUND, RANDOM), placed()) == [without]
+    assert found(some) == [("joint_unsaid", {}), without]
+    assert found([("er", None)], drop(FOUND, RANDOM), placed()) == [("no_joint", {})]
+    assert found([("er", None)]) == []
     few = gap(FOUND + 0.3, RANDOM[:2] + 0.1, random=RANDOM[:2])
-    no_interval = "A gap to joint training has no interval: too few random sequences, 1 more needed."
-    assert joint.notes([("er", few)], None, None)[1:] == [no_interval]
+    no_interval = ("gap_no_interval", {"why": "too few random sequences, 1 more needed"})
+    assert found([("er", few)])[1:] == [no_interval]
 
 
 def test_the_headline_and_json_have_it():
     s = summary(drop(FOUND, RANDOM), placed=placed())
     s = replace(s, methods=(replace(s.methods[0], gap=CONTINUALLY),), gap=Gap(("er",), CONTINUALLY))
-    assert words.headline(s).endswith(words.for_whom(s))
-    assert "harder to learn continually" in words.for_whom(s)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(words, "notes", lambda s: [])
-        found = to_json(s)
-    assert found["for_whom"] == words.for_whom(s)
-    of = found["gap"]["of"]
+    assert headline(s).code == "cldyb.continually"
+    for other in (replace(s, gap=Gap(("er",), CLASSES)), replace(s, methods=s.methods * 2), replace(s, gap=None)):
+        assert headline(other).code == "cldyb.significant"
+    said = view(s).to_json()
+    whom = [n["text"] for n in said["coded"]["notes"] if n["code"] in ("cldyb.gap_larger_too", "cldyb.joint_loss")]
+    assert said["for_whom"] == " ".join(whom)
+    assert "harder to learn continually" in said["for_whom"]
+    of = said["gap"]["of"]
     assert (of["joint_found"], of["joint_random"]) == pytest.approx((0.8, CONTINUALLY.joint_random))
     assert set(of["difference"]) == {"value", "low", "high"}

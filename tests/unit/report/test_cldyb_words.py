@@ -1,17 +1,23 @@
-"""Every sentence of a CLDyB summary, on a summary where it is true and on one where it is not."""
+"""Every note of a CLDyB summary, on a summary where it is true and on one where it is not."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from protocols.cldyb.compared import Placed
 from protocols.cldyb.images import Images
+from protocols.cldyb.left_out import Searched
+from protocols.cldyb.screened import Screened
 from protocols.cldyb.steps import Steps, steps_of
-from protocols.cldyb.summary import MethodSummary, Side, Summary
-from protocols.report import cldyb_words as words
+from protocols.cldyb.summary import MethodSummary, Progress, Side, Summary
+from protocols.cldyb.surrogates import Agreement, Surrogates
+from protocols.report.cldyb_notes import covered, headline, notes, tiles
+from protocols.report.notes import Note
+from protocols.running.provenance import Provenance
+from seqsearch.distribution.correlation import similarity_correlation
 from seqsearch.distribution.drop import ImageShares, drop
+from seqsearch.distribution.held_out import held_out
 from seqsearch.distribution.rank_test import rank_test
 
 CLASSES = np.repeat(np.arange(4), 5)
@@ -23,7 +29,7 @@ def side(gap=None):
 
 def summary(of=None, **more):
     row = MethodSummary("er", side(), side(), of, None)
-    base = Summary("r", False, (row,), None, None, 5, (), SimpleNamespace())
+    base = Summary("r", False, (row,), None, None, 5, (), Provenance())
     return replace(base, **more)
 
 
@@ -40,78 +46,83 @@ def with_images(noise):
     return drop(found.sum(2), random.sum(2), ImageShares(found, random, CLASSES))
 
 
-HARDER = "is harder than random ones (below all 19, p = 0.05)"
+def placed(found, random, end="harder", p=()):
+    return Placed(tuple(found[:, 0]), tuple(random[:, 0]), rank_test(found[:, 0], random[:, 0], end), tuple(p))
+
+
+def compared(found, random, end="harder", **more):
+    return summary(drop(found, random), placed=placed(found, random, end), **more)
+
+
+def coded(of):
+    """Notes of a summary, or given ones, by code; the last of each."""
+    return {n.code: n for n in (notes(of) if isinstance(of, Summary) else of)}
+
+
+LOW, HIGH, RANDOM, FEW = table(1, 3, 0.4), table(1, 3, 0.9), table(19, 1, 0.8), table(5, 1, 0.8)
 
 
 @pytest.mark.parametrize(
-    ("found", "random", "end", "said"),
+    ("s", "code", "said"),
     [
-        (table(1, 3, 0.4), table(19, 1, 0.8), "harder", f"The found sequence {HARDER}"),
+        (compared(LOW, RANDOM), "significant", "The found sequence is harder than random sequences."),
         (
-            table(3, 3, 0.4), table(19, 1, 0.8), "harder",
-            "The 3 found sequences are harder than random ones (on average below all 19, p = 0.00065)",
+            compared(table(3, 3, 0.4), RANDOM), "significant", "The found sequences are harder than random sequences."
         ),
-        (table(1, 3, 0.9), table(19, 1, 0.8), "easier", "The found sequence is easier than random ones (above all 19, p = 0.05)"),
-        (
-            table(1, 3, 0.9), table(19, 1, 0.8), "harder",
-            "The found sequence is not significantly harder than random ones (below none of 19, p = 1)",
-        ),
-        (
-            table(1, 1, 0.4), table(5, 1, 0.8), "harder",
-            "The found sequence scores below all 5; 14 more random sequences would allow a verdict",
-        ),
-        (np.full((1, 2), 0.8), np.full((5, 1), 0.8), "harder", "Found and random sequences do not differ at all"),
+        (compared(HIGH, RANDOM, "easier"), "significant", "The found sequence is easier than random sequences."),
+        (compared(HIGH, RANDOM), "undecided", "The found sequence is not significantly harder than random sequences."),
+        (compared(LOW, FEW), "too_few", "No verdict yet: 14 more random sequences are needed (--random-sequences 19)."),
+        (compared(np.full((1, 2), 0.8), np.full((5, 1), 0.8)), "equal", "Found and random sequences do not differ at all."),
+        (summary(), "no_comparison", "Found and random sequences cannot be compared in this run; the warnings say why."),
+        (summary(random_sequences=0), "no_random", ""),
+        (compared(LOW, RANDOM, placebo=True), "placebo_significant", "Placebo with shuffled rewards: "),
+        (compared(HIGH, RANDOM, placebo=True), "placebo_undecided", "Placebo with shuffled rewards: "),
+        (compared(LOW, FEW, placebo=True), "placebo_undecided", "Placebo with shuffled rewards: "),
     ],
+    ids=lambda of: of if isinstance(of, str) and " " not in of else "",
 )  # fmt: skip
-def test_the_verdict_is_that_of_the_rank_test(found, random, end, said):
-    assert words.verdict(drop(found, random), placed(found, random, end)) == said
+def test_the_verdict_is_that_of_the_rank_test(s, code, said):
+    of = headline(s)
+    assert of.code == f"cldyb.{code}"
+    assert of.text.startswith(said)
+    assert len(of.text.split()) <= 16
 
 
-def test_without_a_drop_nothing_is_compared():
-    assert words.verdict(None, None) == "Found and random sequences cannot be compared in this run"
-
-
-def placed(found, random, end="harder"):
-    return Placed(tuple(found[:, 0]), tuple(random[:, 0]), rank_test(found[:, 0], random[:, 0], end))
-
-
-def compared(found, random, **more):
-    return summary(drop(found, random), placed=placed(found, random), **more)
-
-
-def test_the_headline_of_figures_that_do_not_differ_has_no_drop():
+def test_tiles_have_the_figures_of_the_headline():
+    shown = [(t.value, t.label) for t in tiles(compared(LOW, RANDOM))]
+    assert [v.partition(" ")[0] for v, _ in shown] == ["40.2", "79.8", "49.6", "below"]
+    assert shown[2][1].startswith("relative drop, 95 % [4")
+    assert shown[3] == ("below 19 of 19", "random sequences, p = 0.050")
+    assert [t.value for t in tiles(compared(HIGH, RANDOM, "easier"))][3] == "above 19 of 19"
+    several = list(tiles(compared(table(3, 3, 0.4), RANDOM)))
+    assert several[3] == ("below 19 of 19", "random sequences on average, p = <0.001", "")
     equal = np.full((1, 2), 0.972), np.full((5, 2), 0.972 + 4e-16)
-    assert words.headline(compared(*equal)) == (
-        "Found and random sequences do not differ at all: final test accuracy is 97.2 % on each."
-    )
-    assert "a relative drop of 49.6 % (95 % interval 48.1 to 51.1)" in words.headline(
-        compared(table(1, 3, 0.4), table(5, 3, 0.8))
-    )
+    assert [t.value for t in tiles(compared(*equal))] == ["97.2 %", "97.2 %"]
+    assert list(tiles(compared(table(1, 1, 0.4), table(1, 1, 0.8))))[2].label == "relative drop, no interval"
+    assert not list(tiles(summary()))
 
 
-def test_a_search_with_nothing_to_choose_by_takes_no_credit():
-    of = table(1, 3, 0.4), table(5, 3, 0.8)
-    assert words.headline(compared(*of, steps=Steps(equal=2))).endswith(
-        "J told the candidates of no step with a choice apart (equal): what differs from random sequences comes from how "
-        "candidates are grown."
-    )
-    assert "(no further apart than their noise)" in words.headline(compared(*of, steps=Steps(equal=1, noise=1)))
-    for steps in (Steps(), Steps(equal=1, told=1), Steps(equal=1, unknown=1)):
-        assert "told the candidates" not in words.headline(compared(*of, steps=steps))
-
-
-def test_a_search_that_judged_one_candidate_at_each_step_chose_nothing():
-    of = table(1, 3, 0.4), table(5, 3, 0.8)
-    lone = compared(*of, steps=steps_of([row(0.1), row(0.2, step=3)]))
-    assert words.headline(lone).endswith(
-        "At no step were two candidates judged, so that nothing was chosen by training: what differs from random sequences comes "
-        "from how candidates are proposed."
-    )
-    assert words.flat(lone).startswith("No J decided anything: at every step of the search one candidate was judged")
-    for rows in ([], [row(0.1), row(0.2, step=3), row(0.3, step=3)]):
-        other = compared(*of, steps=steps_of(rows))
-        assert "chosen by training" not in words.headline(other)
-        assert "No J decided" not in words.flat(other)
+@pytest.mark.parametrize(
+    ("steps", "codes"),
+    [
+        (Steps(equal=2), {"cldyb.flat", "cldyb.flat_steps", "cldyb.no_signal"}),
+        (Steps(equal=1, noise=1), {"cldyb.flat", "cldyb.flat_steps", "cldyb.no_signal"}),
+        (Steps(alone=2), {"cldyb.one_candidate", "cldyb.no_signal"}),
+        (Steps(equal=1, told=1), {"cldyb.flat", "cldyb.flat_steps"}),
+        (Steps(equal=1, unknown=1), {"cldyb.flat", "cldyb.flat_steps"}),
+        (Steps(told=3, unknown=2, alone=1), set()),
+        (Steps(), set()),
+    ],
+)
+def test_a_search_with_nothing_to_choose_by_takes_no_credit(steps, codes):
+    s = compared(LOW, RANDOM, steps=steps)
+    every = {"cldyb.flat", "cldyb.flat_steps", "cldyb.no_signal", "cldyb.one_candidate", "cldyb.by_chance"}
+    assert every & set(coded(s)) == codes
+    assert headline(s).code == ("cldyb.unselected" if "cldyb.no_signal" in codes else "cldyb.significant")
+    greedy = replace(s, baseline="greedy")
+    assert every & set(coded(greedy)) == {"cldyb.by_chance" if c == "cldyb.no_signal" else c for c in codes}
+    assert ("cldyb.by_choosing" in coded(greedy)) == ("cldyb.no_signal" not in codes)
+    assert "cldyb.by_choosing" not in coded(s)
 
 
 def row(value, noise=None, status="ok", search="search-0", step=2):
@@ -138,75 +149,176 @@ def test_steps_are_told_apart_by_their_noise_or_not_known(rows, expected):
 
 
 def test_steps_that_told_nothing_apart_are_counted():
-    assert words.flat(summary(steps=Steps(equal=1, noise=1, told=1, unknown=1))) == (
-        "At 2 of 4 steps with a choice J did not tell the candidates apart (equal at 1, within two standard errors at 1; at 1 "
-        "the noise is not known): the tasks taken there are as good as drawn from the candidates."
-    )
-    assert words.flat(summary(steps=steps_of([row(0.1), row(0.2, step=3), row(0.2, step=3)]))).startswith(
-        "At 1 of 1 step with a choice J did not"
-    ), "a lone candidate is no choice"
-    assert words.flat(summary(steps=Steps(told=3, unknown=2))) == ""
+    of = coded(summary(steps=Steps(equal=1, noise=1, told=1, unknown=1)))
+    assert of["cldyb.flat"].values == {"flat": 2, "steps": 4}
+    assert of["cldyb.flat_steps"].values == {"equal": 1, "noise": 1, "unknown": 1}
+    lone = coded(summary(steps=steps_of([row(0.1), row(0.2, step=3), row(0.2, step=3)])))
+    assert lone["cldyb.flat"].values == {"flat": 1, "steps": 1}, "a lone candidate is no choice"
 
 
 def test_what_the_interval_covers_and_what_it_is_conditional_on():
-    one = words.covered(drop(table(1, 3, 0.4), table(5, 3, 0.8)))
-    assert one.startswith(
-        "95 % intervals are over 5 random sequences and 3 training seeds; conditional on the first task, the split of the "
-        "images, these test images and this one found sequence: another search may find less (--searches). Conditional on the "
-        "trainings of the found sequences as well, the headline's is 4"
-    )
-    three = words.covered(drop(table(3, 1, 0.4), table(5, 1, 0.8)))
-    assert three.startswith(
-        "95 % intervals are over 3 independent searches and 5 random sequences; conditional on the first task, the split of the "
-        "images, this one training seed (--score-seeds) and these test images. Conditional on"
-    )
-    two = words.covered(drop(table(2, 2, 0.4), table(5, 1, 0.8)))
-    assert two.endswith("these test images and these 2 found sequences: another search may find less (--searches).")
-    assert "these 2 training seeds (--score-seeds)" in two
-    images = words.covered(with_images(0.5))
-    assert "and the draw of the test images; conditional" in images
-    assert "these test images" not in images
-    assert words.covered(drop(table(1, 1, 0.4), table(2, 1, 0.8))) == (
-        "No interval of the headline's drop: too few random sequences, 1 more needed."
-    )
+    one = coded(covered(drop(table(1, 3, 0.4), table(5, 3, 0.8))))
+    assert one["cldyb.these_found"].values == {
+        "over": ["random sequences", "training seeds"], "found": 1, "random": 5, "seeds": 3,
+        "given": ["first task", "split of the images", "found sequences", "test images"],
+    }  # fmt: skip
+    assert "another search may find less (--searches)" in one["cldyb.these_found"].text
+    assert one["cldyb.conditional"].text.split("[")[1].startswith("4")
+    assert "cldyb.these_seeds" not in one
+    three = coded(covered(drop(table(3, 1, 0.4), table(5, 1, 0.8))))
+    assert three["cldyb.over_searches"].values["over"] == ["searches", "random sequences"]
+    assert three["cldyb.over_searches"].values["given"] == [
+        "first task", "split of the images", "training seeds", "test images"
+    ]  # fmt: skip
+    assert "3 independent searches" in three["cldyb.over_searches"].text
+    assert {"cldyb.these_seeds", "cldyb.conditional"} <= set(three)
+    two = coded(covered(drop(table(2, 2, 0.4), table(5, 1, 0.8)), 2, shared_first=False))
+    assert (two["cldyb.these_found"].values["found"], two["cldyb.these_found"].values["seeds"]) == (2, 2)
+    assert two["cldyb.these_found"].values["given"][0] == "split of the images"
+    assert two["cldyb.own_sequences"].values == {"searches": 2}
+    assert "cldyb.own_sequences" not in one
+    images = coded(covered(with_images(0.5)))["cldyb.these_found"].values
+    assert "test images" in images["over"]
+    assert "test images" not in images["given"]
+    assert [n.values for n in covered(drop(table(1, 1, 0.4), table(2, 1, 0.8)))] == [
+        {"why": "too few random sequences, 1 more needed"}
+    ]
+    assert not list(covered(drop(np.full((1, 2), 0.8), np.full((5, 1), 0.8))))
+
+
+def test_what_excludes_zero_for_these_trainings_only_is_said():
+    of = [[0.60, 0.72, 0.66]]
+    wide = drop(of, [[0.70], [0.705], [0.71], [0.70], [0.705]])
+    assert bool(wide.conditional.sign and not wide.relative.sign) == ("cldyb.only_these" in coded(covered(wide)))
+    assert "cldyb.only_these" in coded(covered(wide))
+    assert "cldyb.only_these" not in coded(covered(drop(LOW, RANDOM)))
 
 
 @pytest.mark.parametrize(
     ("of", "said"),
     [
-        (
-            drop([[0.4, 0.4]], [[0.7, 0.7], [0.8, 0.8], [0.9, 0.9]]),
-            "100.0 % of the squared width of the headline's interval comes from random",
-        ),
-        (drop([[0.4, 0.5, 0.6]], [[0.75], [0.74], [0.76]]), "comes from training seeds: --score-seeds narrows it most"),
-        (drop([[0.4], [0.6], [0.5]], [[0.7], [0.71], [0.7]]), "comes from found sequences: --searches narrows it most"),
-        (with_images(0.9), "comes from test images: a pool with more test images narrows it most"),
-        (drop([[0.4, 0.4]], [[0.7, 0.7]] * 3), ""),
+        (drop([[0.4, 0.4]], [[0.7, 0.7], [0.8, 0.8], [0.9, 0.9]]), ("random sequences", "--random-sequences")),
+        (drop([[0.4, 0.5, 0.6]], [[0.75], [0.74], [0.76]]), ("training seeds", "--score-seeds")),
+        (drop([[0.4], [0.6], [0.5]], [[0.7], [0.71], [0.7]]), ("found sequences", "--searches")),
+        (with_images(0.9), "images"),
+        (drop([[0.4, 0.4]], [[0.7, 0.7]] * 3), None),
         (
             drop([[0.4, 0.5, 0.45], [0.6, 0.7, 0.65], [0.5, 0.6, 0.55]], [[0.55], [0.95], [0.7], [0.9], [0.65]]),
-            "",
+            None,
         ),
     ],
 )
 def test_what_would_narrow_the_interval_most(of, said):
-    assert (said in words.widest(of)) if said else words.widest(of) == ""
+    there = coded(covered(of))
+    assert ("cldyb.widest_images" in there) == (said == "images")
+    assert ("cldyb.widest" in there) == isinstance(said, tuple)
+    if isinstance(said, tuple):
+        values = there["cldyb.widest"].values
+        assert (values["part"], values["flag"]) == said
+        assert values["share"] >= 0.5
 
 
 def test_images_trained_on_are_said_where_they_are_known():
-    assert words.trained_on(summary()) == ""
-    assert words.trained_on(summary(images=Images(30, 16, 10))) == (
-        "Images of a class: trained on 30, all but the 10 tested; the search trained on 16, holding back those it judged by."
-    )
-    assert words.trained_on(summary(images=Images(30, 30, 10))).endswith("all but the 10 tested.")
+    assert not {"cldyb.images", "cldyb.images_searched"} & set(coded(summary()))
+    known = coded(summary(images=Images(30, 16, 10)))
+    assert known["cldyb.images"].values == {"trained": 30, "test": 10}
+    assert known["cldyb.images_searched"].values == {"searched": 16}
+    assert "cldyb.images_searched" not in coded(summary(images=Images(30, 30, 10)))
 
 
 def test_robustness_names_searches_that_fell_short_and_no_others():
     fine = MethodSummary("er", side(), side(), None, None, (("er", 0.4), ("slca", 0.6)))
     short = MethodSummary("slca", side(), side(), None, None, (("er", 0.3), ("slca", 0.6)))
     assert (fine.robustness, short.robustness, summary().methods[0].robustness) == (0.4, 0.3, None)
-    said = words.robustness(replace(summary(), separate=True, methods=(fine, short)))
-    assert said[1:] == [
-        "slca: 60.0 % on its own found sequences, 30.0 % on those of er (as measured, without an interval): its own search did "
-        "not find the hardest."
-    ]
-    assert words.robustness(replace(summary(), methods=(short,))) == []
+    there = [n for n in notes(replace(summary(), separate=True, methods=(fine, short))) if n.code == "cldyb.fell_short"]
+    assert [n.values for n in there] == [{"method": "slca", "own": 0.6, "low": 0.3, "others": ["er"]}]
+    assert not {"cldyb.robustness", "cldyb.fell_short"} & set(coded(replace(summary(), methods=(short,))))
+
+
+def test_why_nothing_differs_and_what_went_wrong_are_passed_on():
+    equal = np.full((1, 2), 0.8), np.full((5, 1), 0.8)
+    assert coded(compared(*equal, same="all are alike"))["cldyb.same"].values == {"why": "all are alike"}
+    assert "cldyb.same" not in coded(compared(LOW, RANDOM, same="all are alike"))
+    assert coded(summary(troubles=("a\nb",)))["cldyb.trouble"].text == "a\\nb"
+
+
+def test_an_unfinished_run_says_how_far_it_came_and_claims_nothing():
+    s = summary(
+        drop(LOW, RANDOM), unfinished=Progress("step 2/3", (("search-0", 1),), 3, 4, "seqsearch cldyb --resume r")
+    )
+    assert (headline(s).code, headline(s).values) == ("run.unfinished", {"reached": "step 2/3"})
+    there = coded(s)
+    assert there["run.resume"].text == "Go on with: seqsearch cldyb --resume r"
+    assert there["cldyb.decided"].text == "search-0: 1 of 3 tasks decided."
+    assert there["cldyb.rescored"].values == {"rollouts": 4}
+    assert set(there) == {"run.resume", "cldyb.decided", "cldyb.rescored", "cost.unknown"}
+
+
+# ------------------------------------------------------------------------------------------------ kinds of searches
+
+
+def test_surrogates_are_named_with_how_accuracies_go_together():
+    x, y = np.linspace(0.3, 0.8, 12), np.linspace(0.3, 0.8, 12) + 0.05 * np.sin(np.arange(12.0))
+    known = similarity_correlation(x, y).spearman
+    unclear = replace(known, value=replace(known.value, low=np.nan, high=np.nan))
+    of = {
+        "unknown": Surrogates(("a", "b"), ()), "tuned": Surrogates(("a",), (), True),
+        "known": Surrogates(("a",), (Agreement("a", "er", known, 12, 2),)),
+        "unclear": Surrogates(("a",), (Agreement("a", "er", unclear, 12, 2),)),
+    }  # fmt: skip
+    codes = {
+        name: {c for c in coded(summary(surrogates=s)) if "surrogate" in c or "agree" in c} for name, s in of.items()
+    }
+    assert codes == {
+        "unknown": {"cldyb.surrogates", "cldyb.surrogates_unknown"},
+        "tuned": {"cldyb.surrogates", "cldyb.surrogates_tuned"},
+        "known": {"cldyb.surrogates", "cldyb.agreement", "cldyb.agreement_given"},
+        "unclear": {"cldyb.surrogates", "cldyb.agreement_unclear", "cldyb.agreement_given"},
+    }
+    values = coded(summary(surrogates=of["known"]))["cldyb.agreement"].values
+    assert (values["rho"], values["low"]) == (known.value.value, known.value.low)
+    assert coded(summary(surrogates=of["known"]))["cldyb.agreement_given"].values == {"seeds": 2}
+    assert not any("surrogate" in c for c in coded(summary()))
+
+
+@pytest.mark.parametrize(
+    ("of", "codes"),
+    [
+        (Screened(4, 2, 2, 11, 3, (0.5, 0.7)), {"screened", "screened_rank", "screened_narrowed"}),
+        (Screened(4, 3, 1, 11, 1, ()), {"screened", "screened_all", "screened_unknown"}),
+        (Screened(4, 1, 0, 11, 0, (0.5,)), {"screened", "screened_all", "screened_rank"}),
+        (None, set()),
+    ],
+)
+def test_what_screening_did_is_said(of, codes):
+    there = {c: n for c, n in coded(summary(screened=of)).items() if "screened" in c}
+    assert set(there) == {f"cldyb.{c}" for c in codes}
+    if "cldyb.screened_all" in there:
+        assert there["cldyb.screened_all"].values == {"steps": of.predicted - of.narrowed}
+    if "cldyb.screened_rank" in there:
+        assert there["cldyb.screened_rank"].values["mean"] == pytest.approx(np.mean(of.correlations))
+
+
+def left_out(searches, seeds):
+    """Three methods, each held out once by search."""
+    rng = np.random.default_rng(0)
+    return held_out(rng.uniform(0.3, 0.7, (searches, 3, 3, seeds)))
+
+
+def test_what_being_searched_for_costs_has_its_conditions():
+    without = coded(summary(held_out=left_out(1, 1)))
+    assert without["cldyb.held_out_no_interval"].values["why"]
+    assert not {"cldyb.held_out_over", "cldyb.held_out_conditional", "cldyb.left_out"} & set(without)
+    over = coded(summary(held_out=left_out(4, 2)))
+    assert over["cldyb.held_out_over"].values == {
+        "over": ["searches"], "given": ["methods", "first task", "split", "training seeds", "test images"], "groups": 4,
+        "seeds": 2,
+    }  # fmt: skip
+    assert "cldyb.held_out_no_interval" not in over
+    row = replace(summary().methods[0], searched=Searched(0.5, None))
+    assert "cldyb.left_out" in coded(summary(methods=(row,)))
+
+
+def test_every_note_has_its_sentence():
+    there = [n for s in (compared(LOW, RANDOM), summary(images=Images(30, 16, 10))) for n in (headline(s), *notes(s))]
+    assert all(isinstance(n, Note) and not n.text.startswith(f"{n.code}:") for n in there)

@@ -22,9 +22,10 @@ from protocols.evaluate.explain.summary import Summary as Explained
 from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.where import CHECKOUT, LEDGER
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary, TaskScore
-from protocols.report import compare, edge_plan, explain, published, score
+from protocols.report import compare, edge_plan, explain, published
 from protocols.report.metric_table import matching, sections
-from protocols.report.score_tables import methods
+from protocols.report.score import view as of_score
+from protocols.report.score_tables import bounds, key
 from protocols.report.terminal import render
 from protocols.running.provenance import Provenance
 from seqsearch.extremes.find import Extreme
@@ -62,22 +63,25 @@ def explained() -> Explained:
 def test_score_explain_and_compare_say_it_below_their_tables_and_not_without() -> None:
     table = Table(("a", "b", "c"), ("one", "two"), np.array([[0.1, 0.2], [0.2, 0.4], [0.3, 0.3]]))
     for section, what in (
-        ("score", score.render(scored())),
+        ("score", render(of_score(scored()))),
         ("explain", render(explain.view(explained()), details=True)),
         ("compare", render(compare.view_of_table(table, agreement(table, "two")))),
     ):
         assert shown(what).rstrip().endswith(below(section)), section
-    assert "Columns:" not in shown(score.render(replace(scored(), reached="found-0")))
+    assert "Columns:" not in shown(render(of_score(replace(scored(), reached="found-0"))))
     assert "Columns:" not in shown(render(explain.view(replace(explained(), unfinished="found-0")), details=True))
 
 
 def test_the_table_of_scores_has_the_columns_that_somebody_has_a_figure_for() -> None:
-    found = methods(scored())
-    assert found.headings == ("Method", "found (searched)", "found (held out)", "random", "bound, found")
-    assert found.texts == [("er", "-", "50.0", "50.0", "75.0"), ("slca", "50.0", "-", "25.0", "-")]
-    assert methods(replace(scored(), methods=())).rows == ()
+    found, of = key(scored()), bounds(scored())
+    assert found.headings == ("Method", "found (searched)", "found (held out)", "random")
+    assert found.texts == [("er", "-", "50.0", "50.0"), ("slca", "50.0", "-", "25.0")]
+    assert of.headings == ("Method", "bound, found")
+    assert of.texts == [("er", "75.0"), ("slca", "-")]
+    assert key(replace(scored(), methods=())).rows == ()
     alone = replace(scored().methods[0], unseen=None)
-    assert methods(replace(scored(), methods=(alone,))).headings == ("Method", "random", "hard", "bound, found")
+    assert key(replace(scored(), methods=(alone,))).headings == ("Method", "random", "hard")
+    assert bounds(replace(scored(), methods=(replace(alone, bound={}),))).rows == ()
 
 
 def test_plans_and_published_results_say_it() -> None:

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +10,10 @@ from hypothesis import strategies as st
 
 from protocols.cldyb.cannot_differ import ONE_TASK
 from protocols.cldyb.summary import MethodSummary, Summary
-from protocols.report import cldyb_words, duel_notes, edge_notes, explain_notes, mcil_notes, score_words
-from protocols.report.text import highest, points, signed
+from protocols.evaluate.score.summary import ScoreSummary
+from protocols.report import cldyb_notes, duel_notes, edge_notes, explain_notes, mcil_notes, score_notes
+from protocols.report.text import points, signed
+from protocols.running.provenance import Provenance
 from seqsearch.distribution.correlation import similarity_correlation
 from seqsearch.distribution.drop import ImageShares, drop
 from seqsearch.distribution.interval import Interval
@@ -21,7 +22,7 @@ from seqsearch.metrics.ranks import rank_correlations, without_rounding
 from tests.unit.report.edge_summaries import summary as edge
 from tests.unit.report.mcil_rows import summary as mcil
 from tests.unit.report.online_rows import pair, told
-from tests.unit.report.test_cldyb_words import HARDER, placed
+from tests.unit.report.test_cldyb_words import placed
 from tests.unit.report.test_duel import summary as duel
 
 DIRECTION = re.compile(r"harder|easier|\babove\b|\bbelow\b|better|worse|a relative drop|[+-]0\.0\b")
@@ -32,7 +33,7 @@ SEEDS = st.lists(st.floats(0.05, 0.95), min_size=3, max_size=3)
 def cldyb(found, random, same=""):
     row = MethodSummary("er", None, None, drop(found, random), None)
     return replace(
-        Summary("r", False, (row,), None, None, 5, (), SimpleNamespace()), same=same, placed=placed(found, random)
+        Summary("r", False, (row,), None, None, 5, (), Provenance()), same=same, placed=placed(found, random)
     )
 
 
@@ -41,8 +42,10 @@ def test_figures_that_are_equal_but_for_rounding_have_no_direction(noise, seeds)
     table = np.array(seeds) + np.reshape(noise, (6, 3))
     of = drop(table[:1], table[1:])
     assert of.nothing_differs
-    where = placed(table[:1], table[1:])
-    said = [cldyb_words.headline(cldyb(table[:1], table[1:])), score_words._claim(of, where), cldyb_words.change(of)]
+    s = cldyb(table[:1], table[1:])
+    said = [cldyb_notes.headline(s).text, *(t.value + t.label for t in cldyb_notes.tiles_of(of, s.placed))]
+    scored = ScoreSummary("r", "s", (), of, None, {}, (), (), (), None, searched_placed=s.placed)
+    said += [n.text for n in (score_notes.headline(scored), *score_notes.notes(scored))]
     a, b = (np.array(seeds)[0] + np.array(noise[i::2]) for i in (0, 1))
     s = duel(a.tolist(), b.tolist())
     said += [duel_notes.headline(s).text, duel_notes.mean(s, s.sample).text, *(t.value for t in duel_notes.tiles(s))]
@@ -61,10 +64,10 @@ def test_one_seed_that_differs_from_another_is_no_difference_of_sequences():
     by_seed = np.array([0.967, 0.944, 0.922])
     sides = np.tile(by_seed, (1, 1)), np.tile(by_seed, (5, 1)) - 4.4e-16
     of = drop(*sides)
-    assert cldyb_words.headline(cldyb(*sides, ONE_TASK)) == (
-        "Found and random sequences do not differ at all: final test accuracy is 94.4 % on each; there is one task, the first, "
-        "which all sequences share: nothing is searched (--tasks 2 or more)."
-    )
+    s = cldyb(*sides, ONE_TASK)
+    assert cldyb_notes.headline(s).code == "cldyb.equal"
+    assert [t.value for t in cldyb_notes.tiles(s)] == ["94.4 %", "94.4 %"]
+    assert {n.code: n.values for n in cldyb_notes.notes(s)}["cldyb.same"] == {"why": ONE_TASK}
     assert (of.absolute.value, of.relative.value, of.variances) == (0.0, 0.0, {})
 
 
@@ -73,10 +76,10 @@ def test_what_shows_the_same_digits_is_not_called_harder():
     sides = 0.97210 + rng.normal(0, 1e-6, (1, 3)), 0.97220 + rng.normal(0, 1e-6, (19, 3))
     below = drop(*sides)
     assert below.relative.low > 0
-    assert cldyb_words.verdict(below, placed(*sides)) == "Found and random sequences score the same"
-    assert cldyb_words.change(below).startswith("relative drop 0.0 % (95 % interval ")
+    assert cldyb_notes.headline(cldyb(*sides)).code == "cldyb.same_digits"
+    assert list(cldyb_notes.tiles_of(below, None))[2].value == "0.0 %"
     sides = 0.96 + rng.normal(0, 1e-4, (1, 3)), 0.9722 + rng.normal(0, 1e-4, (19, 3))
-    assert cldyb_words.verdict(drop(*sides), placed(*sides)) == f"The found sequence {HARDER}"
+    assert cldyb_notes.headline(cldyb(*sides)).code == "cldyb.significant"
 
 
 def test_images_that_are_all_answered_alike_leave_no_interval():
@@ -94,9 +97,6 @@ def test_a_sign_stands_where_it_shows(gap, text):
 
 
 def test_ties_share_the_first_place():
-    assert highest([("er", 0.972), ("ncm", 0.972 - 4e-16), ("ewc", 0.9)], "Avg") == (
-        "er and ncm have the highest Avg (97.2 % each)"
-    )
     runs = [[0.8], [0.81], [0.79], [0.8], [0.82]]
     assert mcil_notes.highest(mcil({"er": runs, "ncm": runs})) == ["er", "ncm"]
 

@@ -9,10 +9,10 @@ from rich.console import Console
 
 from protocols.cldyb.summary import MethodSummary
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
-from protocols.report import score_words
-from protocols.report.cldyb import render
-from protocols.report.lacking import ALIKE, OF_ZERO, without_interval
-from protocols.running.provenance import Provenance
+from protocols.report import score_notes
+from protocols.report.cldyb import view
+from protocols.report.common_notes import ALIKE, OF_ZERO, without_interval
+from protocols.report.terminal import render
 from seqsearch.distribution.drop import Drop, drop
 from tests.unit.report.test_cldyb_words import summary
 
@@ -29,26 +29,25 @@ def of(**drops: Drop) -> list[MethodSummary]:
 
 def test_each_method_without_an_interval_is_named_with_its_reason() -> None:
     assert FULL.lacking
-    said = without_interval([("er", FULL), ("slca", KNOWN), ("ranpac", SAME), ("icarl", FULL)])
-    assert said == [
-        f"No interval of the drop of er and icarl: {FULL.lacking}.",
-        f"No interval of the drop of ranpac: {ALIKE}.",
-    ]
-    assert without_interval([("slca", KNOWN)]) == without_interval([("er", SAME), ("slca", SAME)]) == []
-    assert OF_NOTHING.lacking or without_interval([("er", OF_NOTHING)]) == [
-        f"No interval of the drop of er: {OF_ZERO}."
+    said = [n.values for n in without_interval([("er", FULL), ("slca", KNOWN), ("ranpac", SAME), ("icarl", FULL)])]
+    assert said == [{"methods": ["er", "icarl"], "why": FULL.lacking}, {"methods": ["ranpac"], "why": ALIKE}]
+    assert not list(without_interval([("slca", KNOWN)]))
+    assert not list(without_interval([("er", SAME), ("slca", SAME)]))
+    assert OF_NOTHING.lacking or [n.values for n in without_interval([("er", OF_NOTHING)])] == [
+        {"methods": ["er"], "why": OF_ZERO}
     ]
 
 
 def test_the_notes_of_a_table_explain_a_row_without_an_interval() -> None:
     [mean] = of(mean=KNOWN)
-    s = summary(methods=tuple(of(er=FULL, slca=KNOWN)), mean=mean, provenance=Provenance())
+    s = summary(methods=tuple(of(er=FULL, slca=KNOWN)), mean=mean)
     printed = io.StringIO()
-    Console(file=printed, width=200).print(render(s))
-    assert f"No interval of the drop of er: {FULL.lacking}." in printed.getvalue()
+    Console(file=printed, width=200).print(render(view(s)))
+    assert f"The drop of er has no interval: {FULL.lacking}." in printed.getvalue()
 
 
 def test_the_notes_of_score_name_method_and_column() -> None:
     rows = [MethodScore(m, False, None, None, d, None, {}, {}, {}) for m, d in (("er", FULL), ("slca", KNOWN))]
     s = ScoreSummary("r", "s", tuple(rows), KNOWN, None, {}, (), (), (), None)
-    assert f"No interval of the drop of er (searched): {FULL.lacking}." in score_words.notes(s)
+    [said] = [n for n in score_notes.notes(s) if n.code == "drop.without_interval"]
+    assert said.values == {"methods": ["er (searched)"], "why": FULL.lacking}

@@ -91,7 +91,7 @@ def test_a_page_of_every_report_is_made_here() -> None:
     writing = {
         m for m, text in texts.items() if "def write_report(" in text or "write_page(" in text or "-> View:" in text
     }
-    writing -= {"page", "old_page", "view", "edge_plan"}  # plans have no page
+    writing -= {"page", "view", "edge_plan"}  # plans have no page
     assert set(PAGES) == writing
 
 

@@ -13,7 +13,12 @@ from protocols.cldyb.cannot_differ import ONE_TASK, SHARED
 from protocols.cldyb.protocol import CLDYB
 from protocols.evaluate.score.protocol import SCORE
 from protocols.evaluate.score.summary import ScoreSummary
-from protocols.report import cldyb, score, score_words
+from protocols.report import score_notes
+from protocols.report.cldyb import view as of_cldyb
+from protocols.report.page import reporter
+from protocols.report.score import view as of_score
+from protocols.report.terminal import render
+from protocols.running.protocol import Protocol
 from tests.unit.report.report_pages import said_to_be
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 
@@ -42,6 +47,13 @@ def one_task(folder: Path, random: int, **settings: bool) -> Path:
     return run
 
 
+def write(protocol: Protocol, run: Path) -> Path:
+    """The report of a run."""
+    made = reporter(protocol)
+    assert made
+    return made(run, protocol.read(run), [POOL])
+
+
 def in_terminal(shown: object) -> str:
     file = io.StringIO()
     Console(file=file, width=120).print(shown)
@@ -51,11 +63,14 @@ def in_terminal(shown: object) -> str:
 @pytest.mark.parametrize("random", [0, 5])
 def test_nothing_is_said_of_a_search_or_of_sequences_that_are_not_there(tmp_path: Path, random: int) -> None:
     run = one_task(tmp_path, random, separate=True)
-    page = cldyb.write_report(run, CLDYB.read(run), [POOL]).read_text()
-    said = in_terminal(cldyb.render(CLDYB.read(run).summary))
-    assert f"; {ONE_TASK}." in said
-    assert f"; {ONE_TASK}</h1>" in page
-    assert "trained on 9, all but the 3 tested." in said
+    page = write(CLDYB, run).read_text()
+    view = of_cldyb(CLDYB.read(run).summary)
+    said = in_terminal(render(view, details=True))
+    assert view.headline.code == "cldyb.one_task"
+    assert {"cldyb.same": {"why": ONE_TASK}, "cldyb.images": {"trained": 9, "test": 3}}.items() <= {
+        n.code: n.values for n in view.notes
+    }.items()
+    assert f"{view.headline.text}</h1>" in page
     assert "nothing was searched" in page.replace("\n", " ")
     for absent in (*SEARCHED, "the notes say why", "random ones", "--random-sequences"):
         assert absent not in said
@@ -70,9 +85,11 @@ def test_score_says_why_and_explains_no_column_that_is_not_there(tmp_path: Path)
     said["identity"] |= {"methods": methods, "taken_over": {}, "references": {}, "known": {}, "remarks": []}
     (run / "config.json").write_text(json.dumps(said))
     exported = SCORE.read(run)
-    text, page = in_terminal(score.render(exported.summary)), score.write_report(run, exported, [POOL]).read_text()
+    view, page = of_score(exported.summary), write(SCORE, run).read_text()
+    text = in_terminal(render(view, details=True))
+    assert view.headline.code == "score.equal"
     for told in (text, page):
-        assert f"on each; {SHARED}." in told
+        assert f"Why nothing differs: {SHARED}." in told
         assert "ransfer" not in told
         assert "means over sequences and the training seeds of each, test images." in told
         assert "relative drop" not in told
@@ -81,4 +98,5 @@ def test_score_says_why_and_explains_no_column_that_is_not_there(tmp_path: Path)
 
 def test_score_without_random_sequences_says_why_nothing_is_compared() -> None:
     s = ScoreSummary("r", "s", (), None, None, {}, (), (), (), None, same=SHARED)
-    assert score_words.headline(s).endswith(f"without a comparison of found and random ones; {SHARED}.")
+    assert (score_notes.headline(s).code, score_notes.headline(s).values) == ("score.none", {"methods": 0})
+    assert {n.code: n.values for n in score_notes.notes(s)}["cldyb.same"] == {"why": SHARED}

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
-from protocols.report.chance_words import at_chance as words
+from protocols.report.common_notes import at_chance as notes
 from protocols.running.at_chance import Ended, at_chance, not_told
 from seqsearch.pools.glyphs import build
 from seqsearch.results.run import Scored, TaskImages
@@ -48,18 +48,16 @@ def test_what_is_said_of_a_method_at_chance() -> None:
     found = at_chance("er", "on random sequences", [below, above])
     assert found is not None
     assert (found.accuracy, found.chance, found.classes) == (pytest.approx(0.2875), 0.25, (4, 4))
-    said = words([found])
-    assert said[0] == (
-        "er: Acc 28.7 % on random sequences is not told from chance (25.0 % for 4 classes): for that, one of its 2 trainings "
-        "would have to have 17 of 40 test images (42.5 %) right."
+    needed, test = notes([found])
+    assert needed.text == (
+        "er: Acc 28.7 % on random sequences is not significantly above chance, which is 25.0 % for 4 classes. One of 2 trainings "
+        "would need 17 of 40 test images right (42.5 %)."
     )
-    assert said[1].startswith("Chance: tests of the images right of each class after the last task, at 5 % over all")
+    assert (test.code, test.values) == ("chance.test", {"level": 0.05})
     lone = at_chance("er", "on found sequences", [below])
     assert lone is not None
-    assert words([lone])[0].startswith(
-        "er: Acc 25.0 % on found sequences is not above chance (25.0 % for 4 classes): for that, its one training would"
-    )
-    assert words([]) == []
+    assert next(notes([lone])).values["trainings"] == 1
+    assert list(notes([])) == []
 
 
 def uneven(*tasks: tuple[tuple[int, ...], tuple[int, ...]]) -> Scored:
@@ -79,11 +77,13 @@ def test_unequal_numbers_of_images_count_class_by_class() -> None:
     )
     found = at_chance("er", "on random sequences", [uneven((large, (30, 20)), (small, (0, 1)))] * 2)
     assert found is not None
-    said = words([found])[0]
-    assert "chance (25.0 % for 4 classes): p = 1.00 (the least of 2 trainings, times 2)." in said
+    undecided = next(notes([found]))
+    assert (undecided.code, undecided.values["p"], undecided.values["trainings"]) == ("chance.undecided", 1.0, 2)
     of_tasks = at_chance("er", "on random sequences", [scored(((5, 5), 2), ((5,) * 6, 3))])
     assert of_tasks is not None
-    assert words([of_tasks])[0].endswith("is not above chance (25.0 % for 8 classes): p = 0.57 (one training).")
+    assert next(notes([of_tasks])).text.endswith(
+        "which is 25.0 % for 8 classes (p = 0.571, Bonferroni over 1 training)."
+    )
 
 
 def test_what_is_told_or_not_known_is_not_said() -> None:
@@ -109,7 +109,7 @@ def test_few_images_claim_nothing_of_what_is_above_chance() -> None:
     assert at_chance("er", "on random sequences", [scored(((2, 2), 4))]) is None
     found = at_chance("er", "on random sequences", [scored(((2, 2), 2))])
     assert found is not None
-    assert words([found])[0].endswith(": 4 test images are too few to tell any accuracy from it.")
+    assert next(notes([found])).code == "chance.too_few"
 
 
 SMALL = {
@@ -161,7 +161,7 @@ def test_a_run_of_a_method_that_guesses_says_so(tmp_path: Path, orders: Path, pr
     [said] = [n for n in notes if n.startswith(f"own.py:Guesses: {figure} ") and f" % {where} is not " in n]
     assert "chance (16.7 % for 6 classes)" in said or "chance, which is 16.7 % for 6 classes" in said
     assert not any(n.startswith("simplecil: ") and "chance" in n for n in notes)
-    shown = CliRunner().invoke(main, ["show", str(run)]).stdout
+    shown = CliRunner().invoke(main, ["show", str(run), "--details"]).stdout
     assert "".join(said.split()) in "".join(shown.split())
     assert said in html.unescape((run / "report.html").read_text())
 
@@ -172,7 +172,7 @@ def test_of_one_task_it_is_said_once(tmp_path: Path) -> None:
     ended = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "run")])
     assert ended.exit_code == 0, ended.stderr
     [said] = [
-        n for n in json.loads(ended.stdout)["notes"] if "is not above chance" in n or "is not told from chance" in n
+        n for n in json.loads(ended.stdout)["coded"]["notes"] if n["code"] in ("chance.needed", "chance.undecided")
     ]
-    assert " on all sequences is " in said
-    assert "one of its 2 trainings would" in said, "two seeds, whatever the number of sequences that share the task"
+    assert said["values"]["where"] == "on all sequences"
+    assert said["values"]["trainings"] == 2, "two seeds, whatever the number of sequences that share the task"

@@ -12,7 +12,7 @@ import pytest
 
 from actors.options import EngineOptions
 from protocols.cldyb.settings import CldybSettings
-from protocols.report.text import cost
+from protocols.report.common_notes import cost
 from protocols.running.export import write_costs
 from protocols.running.folder import RunFolder
 from protocols.running.runtime import Runtime
@@ -44,14 +44,14 @@ def test_what_is_known_is_said(tmp_path: Path, sessions: list[float | None], say
     journal.close()
     folder.close()
     assert read_stats(folder.path / "stats.json") == stats
-    assert cost(stats) == [f"0 trainings done{says}"]
+    assert [n.text for n in cost(stats)] == ["0 trainings were done.", *says]
     assert (stats["wall_seconds"] is None) == (None in sessions)
 
 
 def test_older_files_do_not_say_how_many_were_killed() -> None:
     said = {"trained": 4, "wall_seconds": None, "sessions": 2}
-    assert cost(said) == ["4 trainings done; how long 2 sessions took is not known: some were killed."]
-    assert cost({"trained": 4}) == ["4 trainings done."]
+    assert [n.code for n in cost(said)] == ["cost.trainings", "cost.unclear"]
+    assert [n.code for n in cost({"trained": 4})] == ["cost.trainings"]
 
 
 class Died(BaseException):

@@ -15,7 +15,6 @@ from click.testing import CliRunner
 
 from actors.options import EngineOptions
 from protocols.cli.run_commands import run_command
-from protocols.report.view import report_of, viewed
 from protocols.running import session as sessions
 from protocols.running.costs import Cost, of_trainings, unit_costs
 from protocols.running.export import RunFiles, classes_of, rescored
@@ -246,7 +245,7 @@ def test_every_name_in_a_record_is_a_function_of_its_package() -> None:
                 module, _, function = named.partition(":")
                 assert callable(getattr(import_module(f"{protocol.package}.{module}"), function)), (name, part)
         assert bool(protocol.pricing) is protocol.trains
-        assert viewed(protocol) or {"render", "to_json"} <= set(vars(report_of(protocol)))
+        assert callable(import_module(protocol.view).view)
         assert protocol.resume_command(Path("runs/x")) == f"seqsearch {protocol.made_by} --resume runs/x"
         assert protocol.made_by == name.partition("-")[0], (
             "what reads runs without protocols names it by that (results.run)"

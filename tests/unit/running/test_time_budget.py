@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from actors.options import EngineOptions
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
-from protocols.report.text import cost
+from protocols.report.common_notes import cost
 from protocols.running.folder import RunFolder
 from protocols.running.monitor import Monitor
 from protocols.running.runtime import Runtime
@@ -114,9 +114,9 @@ def test_nothing_is_claimed_of_a_stopped_run(stopped: Path) -> None:
     assert (summary.unfinished.reached, summary.overall.drop, summary.overall.found) == ("step 3/3", None, None)
     text = CliRunner().invoke(main, ["show", str(stopped)]).stdout
     for said in (
-        "Not finished (it stopped at: step 3/3): nothing is claimed yet.",
+        "Not finished: the run stopped at step 3/3. It has no result yet.",
         "search-0: 2 of 3 tasks decided.",
-        "Nothing was re-scored.",
+        "0 rollouts were re-scored so far.",
         f"seqsearch cldyb --resume {stopped}",
     ):
         assert said in " ".join(text.split()).replace("- ", "") or said in text.replace("\n", "")
@@ -171,9 +171,9 @@ def test_starting_does_not_count(tmp_path: Path) -> None:
     assert said["stops_at"] > said["started"]
     assert stats["starting_seconds"] > 2.2, "the file sleeps so long when it is loaded"
     assert stats["budget_seconds"] > 1.9
-    shown = " ".join(call("show", run).stdout.split())
-    starting = f"(+ {round(stats['starting_seconds'])} s starting, which --time-budget does not count)"
-    assert f"{round(stats['budget_seconds'])} s in 1 session {starting}" in shown
+    shown = " ".join(call("show", run, "--details").stdout.split())
+    assert f"The run took {round(stats['budget_seconds'])} s in 1 session." in shown
+    assert f"Starting took {round(stats['starting_seconds'])} s more, which --time-budget does not count." in shown
 
 
 def test_what_starting_took_is_known_of_a_budget_that_waits() -> None:
@@ -189,10 +189,11 @@ def test_what_starting_took_is_known_of_a_budget_that_waits() -> None:
 
 def test_starting_is_told_only_where_every_session_had_a_budget() -> None:
     said = {"trained": 4, "wall_seconds": 60.0, "sessions": 2}
-    assert cost(said) == ["4 trainings done; 1 min 0 s in 2 sessions."]
+    assert [n.text for n in cost(said)] == ["4 trainings were done.", "The run took 1 min 0 s in 2 sessions."]
     budget = {"starting_seconds": 19.0, "budget_seconds": 40.2}
-    assert cost({**said, **budget}) == [
-        "4 trainings done; 40 s in 2 sessions (+ 19 s starting, which --time-budget does not count)."
+    assert [n.text for n in cost({**said, **budget})][1:] == [
+        "The run took 40 s in 2 sessions.",
+        "Starting took 19 s more, which --time-budget does not count.",
     ]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from actors.options import EngineOptions
 from protocols.report.page import reporter
 from protocols.report.terminal import render
-from protocols.report.view import report_of, view_of, viewed
+from protocols.report.view import view_of
 from protocols.running.launch import chosen, launching
 from protocols.running.protocol import of_command, protocols
 from protocols.running.runtime import Runtime
@@ -76,11 +76,6 @@ def main(path: str) -> None:
         hours = cost(command, given) if protocol.trains else 0.0
         ended = [session(command, given, out, n) for n in ((1, float("inf")) if protocol.trains else (float("inf"),))]
         found[name] = {"ended": ended, "hours": hours, "page": (out / "report.html").exists()}
-        if not viewed(protocol):
-            old, summary = report_of(protocol), protocol.read(out).summary
-            assert old.render(summary) is not None
-            found[name]["json"] = old.to_json(summary) != {}
-            continue
         view = view_of(protocol, protocol.read(out))
         found[name]["json"] = view.to_json() != {}
         assert render(view, details=True) is not None

@@ -16,8 +16,7 @@ from safetensors.torch import save_file
 from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import prepare
 from protocols.cldyb.tuning import Trial, Tuning
-from protocols.report import cldyb_words as words
-from protocols.report.provenance import CIRCULAR
+from protocols.report.cldyb_notes import notes
 from protocols.running.folder import RunFolder
 from seqsearch.building.pool import Options, build_parquet
 from seqsearch.core.errors import UserError
@@ -131,10 +130,10 @@ def test_growth_and_exclusion_are_in_the_journal_and_the_report(tmp_path: Path, 
     assert [(p["from_step"], p["in_play"]) for p in note["pools"]] == [(1, 47), (2, 10)]
     assert note["pools"][0]["excluded_groups"] == ["Arrows"]
     report = (path / "report.html").read_text()
-    assert "Groups left out: Arrows." in report
+    assert "these groups are left out: Arrows." in report
     assert "there from task 2 on (--grow)" in report
     assert "known by path, size and time of its files" in report
-    assert any("there from task 2 on (--grow)" in n for n in words.notes(summary_of(path)))
+    assert [n.values["step"] for n in notes(summary_of(path)) if n.code == "pool.grown"] == [2]
     rows = pq.read_table(path / "sequences.parquet").to_pylist()
     ours = {ClassId(r["pool_digest"], r["class_id"]): r["class_name"] for r in rows}
     assert all(ours.values())
@@ -250,10 +249,9 @@ def test_tuned_values_trials_and_cost_are_in_the_run(tmp_path: Path) -> None:
     assert config["tuned"]["ranpac:M=200"] == json.loads(best["params"])
     results = pq.read_table(path / "results.parquet").to_pylist()
     assert {r["config_digest"] for r in results if r["method_id"] == "ranpac:M=200"} == {best["config_digest"]}
-    assert "random tasks of classes outside the run" in (path / "report.html").read_text()
-    [said] = [n for n in words.notes(summary_of(path)) if " Chosen: " in n]
-    assert "ranpac:M=200: " in said
-    assert "M=200" not in said.split("ranpac:M=200: ")[1], "given, and not chosen"
+    assert "of classes outside the run" in (path / "report.html").read_text()
+    chosen = {n.values["method"]: n.values["values"] for n in notes(summary_of(path)) if n.code == "tuned.chosen"}
+    assert "M=200" not in chosen["ranpac:M=200"], "given, and not chosen"
     trained = pq.read_table(path / "trainings.parquet").to_pylist()
     assert sum("[trial" in r["method_id"] for r in trained) == 4 * 2
     assert len({r["state"] for r in trained}) == len(trained)
@@ -304,7 +302,7 @@ def test_an_interrupted_tuning_goes_on_where_it_was(tmp_path: Path, monkeypatch:
 
 def test_the_papers_way_says_what_is_wrong_with_it(tmp_path: Path) -> None:
     path = finish(tmp_path / "run", **{**TUNED, "tune_on": "first"})
-    assert any(CIRCULAR in n for n in words.notes(summary_of(path)))
+    assert "tuned.circular" in {n.code for n in notes(summary_of(path))}
     assert "(--tune-on first, the paper" in (path / "report.html").read_text()
     rows = pq.read_table(path / "trials.parquet").to_pylist()
     assert len(rows) == 4

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from protocols.report.text import HARDLY, hardly_moved
+from protocols.report.common_notes import HARDLY, cost
 from protocols.running.folder import RunFolder
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.outcomes import MOVED, EdgeResult
@@ -190,13 +190,13 @@ def test_a_run_says_whose_training_hardly_moves_features(tmp_path: Path) -> None
     assert stats["moved"][STILL][0] < HARDLY < stats["moved"]["finetune:epochs=2"][0]
     assert stats["moved"][STILL][1] > 1
     page = (tmp_path / "run/report.html").read_text()
-    assert page.count("it is nearly its head on frozen features") == 1
+    assert page.count("so that it is nearly its head on frozen features") == 1
     assert f"{STILL}: training moves its features by " in page
 
 
-def test_the_line_has_median_and_number() -> None:
-    [line] = hardly_moved({"moved": {"er": [0.5, 3], "mos\n": [0.0034, 12], "l2p": [HARDLY, 1]}})
-    assert line == (
-        "mos\\n: training moves its features by 0.34 % (median of 12 trainings): it is nearly its head on frozen features."
-    )
-    assert hardly_moved({}) == [], "a run that did not measure it"
+def test_the_note_has_median_and_number() -> None:
+    [found] = [
+        n for n in cost({"moved": {"er": [0.5, 3], "mos": [0.0034, 12], "l2p": [HARDLY, 1]}}) if n.code == "cost.moved"
+    ]
+    assert found.values == {"method": "mos", "moved": 0.0034, "trainings": 12}
+    assert "cost.moved" not in {n.code for n in cost({})}, "a run that did not measure it"
