@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from protocols.evaluate.duel.summary import Again, DuelSummary
+from protocols.report.densities import densities
 from protocols.report.figures import COLOURS, WIDTH, Panel, Panels, axes_of, figure_of, styled
-from protocols.report.shapes import DASHED, Dots, densities, dotted, in_percent, in_rows, scatter
+from protocols.report.shapes import DASHED, Dots, dotted, in_percent, in_rows, scatter
 from protocols.report.text import points
 from seqsearch.core.text import shown
 from seqsearch.distribution.interval import Interval

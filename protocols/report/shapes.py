@@ -1,4 +1,4 @@
-"""What figures are drawn of: lines over tasks, named dots, strips, slopes, bars, densities.
+"""What figures are drawn of: lines over tasks, named dots, strips, slopes, bars.
 
 Each function takes data, and an axes if it is to draw there, and returns the figure. Accuracies are fractions; axes show percent.
 """
@@ -345,58 +345,3 @@ def bars(rows: Sequence[Bar], x_name: str, ax: Axes | None = None) -> Figure:
         ax.set_xlabel(shown(x_name))
         in_percent(ax.xaxis)
         return figure_of(ax)
-
-
-@dataclass(frozen=True)
-class Normal:
-    """A normal density; with ``sigma`` 0 it is a line upwards."""
-
-    name: str
-    colour: str
-    mu: float
-    sigma: float
-
-
-def densities(
-    normals: Sequence[Normal],
-    values: Sequence[float],
-    marks: Sequence[Dots],
-    x_name: str,
-    *,
-    bins: int = 12,
-    values_name: str = "",
-    ax: Axes | None = None,
-) -> Figure:
-    """Normals over the histogram of ``values`` (none if there are none); ``marks`` are single values: the x of their points."""
-    with styled():
-        ax = axes_of(ax)
-        tops = [1 / (n.sigma * math.sqrt(2 * math.pi)) for n in normals if n.sigma > 0]
-        tops = [*tops[:1], *([min(max(tops), 3 * tops[0])] if tops else [])]
-        if len(values) and max(values) - min(values) > 1e-9:
-            soft, name = COLOURS["soft"], shown(values_name)
-            heights, _, _ = ax.hist(values, bins, density=True, color=soft, alpha=0.28, label=name)
-            tops.append(float(np.max(heights)))
-        top = max(tops, default=1.0)
-        for n in normals:
-            x, y = _density(n) if n.sigma > 0 else (np.full(2, n.mu), np.array([0.0, top]))
-            ax.plot(x, np.minimum(y, 1.08 * top), color=COLOURS[n.colour], label=shown(n.name))
-        rug(ax, marks)
-        ax.set_ylim(0, 1.1 * top)
-        ax.set_yticks([])
-        ax.set_xlabel(shown(x_name))
-        in_percent(ax.xaxis)
-        return figure_of(ax)
-
-
-def _density(n: Normal) -> tuple[Any, Any]:
-    """Where accuracies can be, within three standard deviations."""
-    x = np.linspace(max(0.0, n.mu - 3 * n.sigma), min(1.0, n.mu + 3 * n.sigma), 121)
-    return x, np.exp(-(((x - n.mu) / n.sigma) ** 2) / 2) / (n.sigma * math.sqrt(2 * math.pi))
-
-
-def rug(ax: Axes, marks: Sequence[Dots]) -> None:
-    """Short lines upwards from the axis, at the x of points."""
-    for group in marks:
-        for i, (x, _) in enumerate(group.points):
-            label = shown(group.name) if not i else None
-            ax.plot([x, x], [0, 0.09], color=COLOURS[group.colour], transform=ax.get_xaxis_transform(), label=label)

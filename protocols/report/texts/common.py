@@ -81,8 +81,4 @@ TEXTS = {
     "tuned.chosen": Text("detail", "Chosen for {method}: {values}. All trials are in trials.parquet."),
     # drops
     "drop.without_interval": Text("warning", "The drop of {methods} has no interval: {why}."),
-    "best.bold": Text(
-        "condition",
-        "Bold: the best method {where} is one of these, at 95 %, for what the intervals are conditional on.",
-    ),
 }

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from protocols import report
+from protocols.report.densities import Normal, densities
 from protocols.report.figures import COLOURS, HEIGHT, SERIES, WIDTH, Panel, Panels, axes_of, inline, keys
 from protocols.report.maps import cells, matrix
 from protocols.report.page import environment
@@ -22,12 +23,10 @@ from protocols.report.shapes import (
     Bar,
     Dots,
     Line,
-    Normal,
     Slope,
     Strip,
     bars,
     curves,
-    densities,
     named_dots,
     scatter,
     slopes,

@@ -26,14 +26,17 @@ from tests.studies import execute, small_settings
 @pytest.mark.parametrize(
     ("sessions", "says"),
     [
-        ([60.0], "; 1 min 0 s in 1 session."),
-        ([60.0, 7.0], "; 1 min 7 s in 2 sessions."),
-        ([None, 7.0], "; 7 s in 1 session; 1 more session was killed, and did not say how long it took."),
-        ([None, 7.0, None, 60.0], "; 1 min 7 s in 2 sessions; 2 more sessions were killed, and did not say how long they took."),
-        ([None], "; 1 session was killed, and did not say how long it took."),
+        ([60.0], ["The run took 1 min 0 s in 1 session."]),
+        ([60.0, 7.0], ["The run took 1 min 7 s in 2 sessions."]),
+        ([None, 7.0], ["1 session was killed; their time is unknown.", "The other 1 session took 7 s."]),
+        (
+            [None, 7.0, None, 60.0],
+            ["2 sessions were killed; their time is unknown.", "The other 2 sessions took 1 min 7 s."],
+        ),
+        ([None], ["1 session was killed; their time is unknown."]),
     ],
 )  # fmt: skip
-def test_what_is_known_is_said(tmp_path: Path, sessions: list[float | None], says: str) -> None:
+def test_what_is_known_is_said(tmp_path: Path, sessions: list[float | None], says: list[str]) -> None:
     folder = RunFolder.create(tmp_path / "run", CldybSettings(methods="simplecil"))
     journal = Journal(folder.path)
     for seconds in sessions:
