@@ -96,8 +96,7 @@ def _of_text(path: Path) -> Rows:
         times = {c.end() for c in CELL.finditer(lines[1]) if TIMES.fullmatch(c[0])} if len(lines) > 1 else set()
         for line in lines[1:]:
             label, *cells = list(CELL.finditer(line)) or [None]
-            if not cells:
-                found |= _numbers(heading, "", line)
+            found |= _numbers(heading, "", line if not cells else label[0])  # a figure with what it is behind it
             for cell in cells:
                 if cell.end() not in times:
                     found |= _numbers(heading, label[0], cell[0])
