@@ -68,7 +68,7 @@ def run(
         folder.path, folder.config["run_id"], runtime, protocol.expected(prepared), display or NoDisplay(), folder.check
     ) as monitor:  # fmt: skip
         session = Session(folder, runtime, monitor, prepared.pools(), changed, _go_on(protocol, folder.path))
-        with contextlib.closing(session):
+        with contextlib.closing(session), session.noting_its_end():
             doing = protocol.begin(session, prepared)
             finished = _to_its_end(doing, protocol, folder, session if not beside else None)
             session.release()

@@ -6,7 +6,7 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, Protocol
@@ -18,6 +18,7 @@ from protocols.running.monitor import Monitor
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import TimeIsUp
 from seqsearch.core.digests import digest_of
+from seqsearch.core.errors import UserError
 from seqsearch.core.types import Edge
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
@@ -190,6 +191,21 @@ class Session:
         self._end = {"at": time.time(), "wall_seconds": seconds, "busy_share": self._busy_share, **of_budget}
         if self._journal:
             self._journal.note(session="end", **self._end)
+
+    @contextlib.contextmanager
+    def noting_its_end(self) -> Iterator[None]:
+        """An error or a signal that leaves the block ends the session, and the journal notes its time as well.
+
+        A second signal may end the process in the middle of that note: the next session cuts a torn last line off. A journal
+        that was left in the middle of another line, or belongs to another process now, takes no note.
+        """
+        try:
+            yield
+        except (Exception, KeyboardInterrupt):
+            if not self._end:
+                with contextlib.suppress(UserError):
+                    self.end()
+            raise
 
     def close(self) -> None:
         """Leave nothing open."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from protocols.running.export import write_costs
 from protocols.running.folder import RunFolder
 from protocols.running.runtime import Runtime
 from protocols.running.status import status
+from seqsearch.core.errors import UserError
+from seqsearch.core.stop import Stopped
 from seqsearch.engine.journal import Journal
 from seqsearch.results.rows import RunInfo
 from seqsearch.results.stats import read_stats
@@ -62,7 +65,11 @@ class Died(BaseException):
 
 
 def session(
-    path: Path, monkeypatch: pytest.MonkeyPatch, results: int | None = None, methods: str = "simplecil,ranpac:M=32"
+    path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    results: int | None = None,
+    methods: str = "simplecil,ranpac:M=32",
+    how: type[BaseException] = Died,
 ) -> None:
     """Start or continue a run; with ``results`` it dies when so many came, and the next is about to be put down."""
     if path.exists():
@@ -75,12 +82,12 @@ def session(
 
     def dying(self: Journal, *found: Any) -> None:
         if left is not None and next(left, None) is None:
-            raise Died
+            raise how
         add(self, *found)
 
     with monkeypatch.context() as patched, contextlib.closing(folder):
         patched.setattr(Journal, "add", dying)
-        with pytest.raises(Died) if results is not None else contextlib.nullcontext():
+        with pytest.raises(how) if results is not None else contextlib.nullcontext():
             execute(folder, settings)
 
 
@@ -102,6 +109,47 @@ def test_no_training_is_lost_with_a_session(tmp_path: Path, monkeypatch: pytest.
     assert said["saved"] == stats["naive"] - stats["trained"]
     entries = [json.loads(line) for line in (killed / "journal.jsonl").read_bytes().splitlines()]
     assert sum("wall_seconds" in e.get("note", {}) for e in entries) == 1
+
+
+def end_notes(path: Path) -> list[dict[str, Any]]:
+    entries = [json.loads(line) for line in (path / "journal.jsonl").read_bytes().splitlines()]
+    return [e["note"] for e in entries if e.get("note", {}).get("session") == "end"]
+
+
+@pytest.mark.parametrize("how", [Stopped, UserError, ValueError])
+def test_a_session_that_a_signal_or_an_error_ended_was_not_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: type[BaseException]
+) -> None:
+    path = tmp_path / "run"
+    session(path, monkeypatch, 2, "simplecil", how)
+    assert [note["wall_seconds"] > 0 for note in end_notes(path)] == [True]
+    session(path, monkeypatch, 3, "simplecil", Died)
+    session(path, monkeypatch, methods="simplecil")
+    stats = read_stats(path / "stats.json")
+    assert (stats["sessions"], stats["killed_sessions"]) == (3, 1)
+    assert stats["others_seconds"] == sum(note["wall_seconds"] for note in end_notes(path))
+
+
+def test_a_line_that_was_torn_by_a_signal_is_followed_by_no_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, line, left = tmp_path / "run", Journal._append, iter(range(4))
+    settings = small_settings(methods="simplecil", score_seeds=1)
+
+    def torn(self: Journal, *entries: Any) -> None:
+        if next(left, None) is None:
+            os.write(self._file, b'{"half of')
+            raise Stopped
+        line(self, *entries)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "_append", torn)
+        with contextlib.closing(RunFolder.create(path, settings)) as folder, pytest.raises(Stopped):
+            execute(folder, settings)
+    assert (path / "journal.jsonl").read_bytes().endswith(b'{"half of')
+    session(path, monkeypatch, methods="simplecil")
+    assert len(end_notes(path)) == 1
+    assert read_stats(path / "stats.json")["killed_sessions"] == 1
 
 
 @pytest.mark.long
