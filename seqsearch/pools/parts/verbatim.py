@@ -20,6 +20,10 @@ PREFIX = 4
 """Bytes before a value: its length, little-endian."""
 
 
+class Damaged(ValueError):
+    """Bytes of a file are not those that were written; the message says where."""
+
+
 class ImageColumn:
     """The image bytes of one file by row.
 
@@ -57,10 +61,15 @@ class ImageColumn:
         """The image files at ``rows`` ``[n]``; None where there is none.
 
         Raises:
-            UserError: the file is gone or has been changed.
+            UserError: the file is gone, damaged or has been changed.
         """
         try:
             return self._pread(rows) if self._places is not None else self._through_groups(rows)
+        except Damaged as error:
+            raise UserError(
+                f"pool {str(self.path)!r} is damaged, or was changed since it was opened, {error}: restore it, or make it anew "
+                "with seqsearch pool build, then resume"
+            ) from None
         except BadParquet as error:
             raise UserError(f"pool {str(self.path)!r} cannot be read ({error}): restore it, or leave it out") from None
         except (OSError, ValueError) as error:
@@ -76,27 +85,35 @@ class ImageColumn:
             self._file = open_regular(self.path)
             weakref.finalize(self, os.close, self._file)
         file, found = self._file, list[bytes | None]()
-        for place, length in zip(self._places[rows].tolist(), self._lengths[rows].tolist(), strict=True):
+        places, lengths = self._places[rows].tolist(), self._lengths[rows].tolist()
+        for row, place, length in zip(rows.tolist(), places, lengths, strict=True):
             data = os.pread(file, PREFIX + length, place)
             if len(data) != PREFIX + length or int.from_bytes(data[:PREFIX], "little") != length:
-                raise ValueError("it has been changed")
+                raise Damaged(f"at row {row} (row group {self._group_of(row)})")
             found.append(data[PREFIX:])
         return found
 
     def _through_groups(self, rows: NDArray[np.int64]) -> list[bytes | None]:
-        groups = np.searchsorted(self._starts, rows, side="right") - 1
+        groups = self._group_of(rows)
         found: list[bytes | None] = [None] * len(rows)
         for at in np.argsort(groups, kind="stable").tolist():
             values = self._group(int(groups[at]))
             found[at] = values[int(rows[at] - self._starts[groups[at]])].as_py()
         return found
 
+    def _group_of(self, rows: Any) -> Any:
+        return np.searchsorted(self._starts, rows, side="right") - 1
+
     def _group(self, number: int) -> Any:
         if number in self._groups:
             return self._groups[number]
         if self._last is not None and self._last[0] == number:
             return self._last[1]
-        values = ParquetFile(self.path).group(number, self._column)
+        file = ParquetFile(self.path)
+        try:
+            values = file.group(number, self._column)
+        except BadParquet as error:
+            raise Damaged(f"in row group {number} ({error})") from None
         if values.nbytes <= CACHE_BYTES:
             self._groups[number] = values
         else:  # larger than all the room there is: it stays until the next one

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import random
 import shutil
 from pathlib import Path
 from typing import Any
@@ -207,11 +208,46 @@ def test_a_file_that_vanishes_or_changes_under_way(tmp_path: Path) -> None:
     images = [png(i) for i in range(9)]
     pool = own_layout(tmp_path / "x.parquet", images, [0] * 9, 4)
     (tmp_path / "x.parquet").write_bytes(b"x" * 40)
-    with pytest.raises(UserError, match=r"cannot be read any more \(it has been changed\): restore it, then resume"):
+    with pytest.raises(UserError, match=r"is damaged, or was changed since it was opened, at row 7 \(row group 1\)"):
         pickle.loads(pickle.dumps(pool)).encoded(np.array([7]))
     (tmp_path / "x.parquet").unlink()
     with pytest.raises(UserError, match=r"cannot be read any more \(No such file or directory\)"):
         pickle.loads(pickle.dumps(pool)).encoded(np.array([7]))
+
+
+def test_damaged_bytes_in_the_middle_are_named_by_their_row(tmp_path: Path) -> None:
+    path, images = tmp_path / "x.parquet", [png(i) for i in range(9)]
+    own_layout(path, images, [0] * 9, 4)
+    data = bytearray(path.read_bytes())
+    data[data.index(images[6]) - 4] ^= (
+        1  # the length of an image that is neither the first nor the last of its row group
+    )
+    path.write_bytes(data)
+    pool = build(str(path))
+    assert pool.verbatim
+    assert pool.encoded(np.array([5, 7])) == [images[5], images[7]]
+    with pytest.raises(UserError) as refused:
+        pool.encoded(np.array([5, 6]))
+    assert str(refused.value) == (
+        f"pool {str(path)!r} is damaged, or was changed since it was opened, at row 6 (row group 1): restore it, or make it "
+        "anew with seqsearch pool build, then resume"
+    )
+
+
+def test_a_damaged_row_group_is_named(tmp_path: Path) -> None:
+    path, images = tmp_path / "x.parquet", [random.Random(i).randbytes(500) for i in range(9)]
+    table = pa.table({"image": images, "label": [0] * 9})
+    pq.write_table(table, path, row_group_size=3, compression="zstd", use_dictionary=False)
+    pool = build(str(path))
+    column = pq.read_metadata(path).row_group(1).column(0)
+    data = bytearray(path.read_bytes())
+    data[column.data_page_offset : column.data_page_offset + 20] = b"\xff" * 20
+    path.write_bytes(data)
+    assert pool.encoded(np.array([0, 8])) == [images[0], images[8]]
+    with pytest.raises(
+        UserError, match=r"is damaged, or was changed since it was opened, in row group 1 \(.+\): restore it"
+    ):
+        pool.encoded(np.array([4]))
 
 
 def test_other_names_of_columns(tmp_path: Path) -> None:
