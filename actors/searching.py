@@ -24,7 +24,7 @@ Space = Mapping[str, LogUniform | tuple[Any, ...]]
 def check_optuna() -> None:
     """Raises UserError: Optuna is not installed."""
     if find_spec("optuna") is None:
-        raise UserError("--searcher optuna needs Optuna: pip install 'seqsearch[optuna]'")
+        raise UserError("--searcher optuna needs Optuna: pip install 'optuna>=4'")
 
 
 def suggested(

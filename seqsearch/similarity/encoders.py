@@ -128,7 +128,8 @@ def _imported(package: str) -> Any:
         return importlib.import_module(package)
     except ImportError as error:
         raise UserError(
-            f"text encoders need {package.replace('_', '-')} ({error}): pip install 'seqsearch[text]', or leave --encoder out"
+            f"text encoders need {package.replace('_', '-')} ({error}): pip install 'sentence-transformers>=3', or leave "
+            "--encoder out"
         ) from None
 
 

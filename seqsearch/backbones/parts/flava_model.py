@@ -55,7 +55,7 @@ def flava_network(
 
 def _kinds(where: str) -> tuple[Any, Any]:
     """``FlavaConfig`` and ``FlavaModel``."""
-    mend = "pip install 'seqsearch[multimodal]'"
+    mend = "pip install 'transformers>=5'"
     try:
         import transformers
         from transformers import FlavaConfig, FlavaModel

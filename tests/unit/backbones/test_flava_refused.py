@@ -152,7 +152,7 @@ def test_transformers_that_is_missing_or_too_old(folder: Path, monkeypatch: pyte
 
     _loaded.cache_clear()
     monkeypatch.setattr(transformers, "__version__", "4.57.1")
-    assert "needs transformers 5 or later, and 4.57.1 is there: pip install 'seqsearch[multimodal]'" in refused(folder)
+    assert "needs transformers 5 or later, and 4.57.1 is there: pip install 'transformers>=5'" in refused(folder)
     monkeypatch.setitem(sys.modules, "transformers", None)
     assert "needs transformers, which cannot be imported (transformers): pip install" in refused(folder)
 

@@ -145,7 +145,7 @@ def test_optuna_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.Monkey
     said = refused(
         tmp_path, "--methods", "finetune@scratch:tiny-16", *SMALL[:-2], "--trials", "11", "--searcher", "optuna"
     )
-    assert said == "seqsearch: --searcher optuna needs Optuna: pip install 'seqsearch[optuna]'"
+    assert said == "seqsearch: --searcher optuna needs Optuna: pip install 'optuna>=4'"
 
 
 def test_costs_are_told_and_nothing_is_run(tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def test_encoders_that_cannot_be_used(models: Path, tmp_path: Path) -> None:
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(UserError, match=r"need sentence-transformers .*pip install 'seqsearch\[text\]'"):
+    with pytest.raises(UserError, match=r"need sentence-transformers .*pip install 'sentence-transformers>=3'"):
         from_names(NAMES, "me/tiny")
     assert len(from_names(NAMES)) == 4
 
