@@ -179,7 +179,8 @@ def _key(artist: Any) -> str:
     if artist.get_marker() == "|":
         return f"mark {colour}"
     if artist.get_linestyle() == "None":
-        return f"dot {colour}"
+        shape = {"D": " diamond", "d": " diamond", "x": " cross", "X": " cross"}.get(str(artist.get_marker()), "")
+        return f"dot{shape} {colour}"
     return f"line dot {colour}{' masked' * artist.is_dashed()}"
 
 
