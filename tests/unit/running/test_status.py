@@ -213,6 +213,7 @@ def test_a_living_run_is_seen_from_outside_and_its_end_as_well(tmp_path: Path, h
     assert f"continue with: seqsearch cldyb --resume {path}" in call("status", path).stdout
     if how == signal.SIGTERM:
         assert events(path)[-1]["reason"] == status(path).said["reason"] == "interrupted"
+    assert (b'"session":"end"' in (path / "journal.jsonl").read_bytes().splitlines()[-1]) == (how == signal.SIGTERM)
 
 
 def test_what_went_wrong_is_logged_and_shown(tmp_path: Path) -> None:
