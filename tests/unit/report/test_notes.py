@@ -6,6 +6,7 @@ import ast
 import math
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,13 @@ ROOT = Path(__file__).parents[3]
 REPORT = ROOT / "protocols" / "report"
 
 
-def written() -> Iterator[tuple[str, set[str] | None]]:
+@cache
+def written() -> tuple[tuple[str, set[str] | None], ...]:
     """Every code that the program makes a note of, and the names of its values; None where they come from elsewhere."""
+    return tuple(_written())
+
+
+def _written() -> Iterator[tuple[str, set[str] | None]]:
     for path in REPORT.rglob("*.py"):
         for call in [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call)]:
             if not isinstance(call.func, ast.Name) or call.func.id not in ("note", "Note") or not call.args:
@@ -42,20 +48,18 @@ def test_every_code_has_a_text_and_every_text_a_code() -> None:
     assert {code for code, _ in written()} == set(all_texts())
 
 
-@pytest.mark.parametrize("code", sorted(all_texts()))
-def test_a_text_needs_what_its_notes_have(code: str) -> None:
-    for _, named in (w for w in written() if w[0] == code):
-        assert named is None or fields(all_texts()[code].text) <= named
+def test_a_text_needs_what_its_notes_have() -> None:
+    for code, named in written():
+        assert named is None or fields(all_texts()[code].text) <= named, code
 
 
-@pytest.mark.parametrize("code", sorted(all_texts()))
-def test_a_text_is_a_sentence_of_a_known_level(code: str) -> None:
-    level, text = all_texts()[code]
-    assert level in LEVELS
-    assert text[-1] in ".}"
-    assert "  " not in text
-    if level == "headline":
-        assert len(re.sub(r"\{[^}]*\}", "x", text).split()) <= 16
+def test_a_text_is_a_sentence_of_a_known_level() -> None:
+    for code, (level, text) in all_texts().items():
+        assert level in LEVELS, code
+        assert text[-1] in ".}", code
+        assert "  " not in text, code
+        if level == "headline":
+            assert len(re.sub(r"\{[^}]*\}", "x", text).split()) <= 16, code
 
 
 def test_values_are_shown_in_their_ways() -> None:
