@@ -26,7 +26,7 @@ Rows = dict[tuple[Any, ...], dict[str, Any]]
 KEYS = {layout.file: layout.key for layout in (*LAYOUTS, *EXPERIENCE_LAYOUTS, *STREAM_LAYOUTS)}
 LEFT_OUT = re.compile(
     r"run_id|run|path|directory|revision|versions?|created|date|at|host|pid|state|worker|checksum|peak_bytes|memory_bytes|busy_share|spent|"
-    r"(.*_)?digests?|(.*_)?seconds(_.*)?|(.*_)?hours"
+    r"(.*_)?digests?|(.*_)?seconds(_.*)?|(.*_)?hours|ms"
 )
 """Columns and keys."""
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
@@ -111,7 +111,7 @@ def _of_html(path: Path) -> Rows:
 
 
 class _Page(HTMLParser):
-    """Numbers of a page; not of its figures, nor of the settings at its end, which are those of ``config.json``."""
+    """Numbers of a page; not of its figures and what is folded below them, nor of the settings (``config.json``)."""
 
     HEADINGS = ("h1", "h2", "h3", "summary")
 
@@ -127,6 +127,7 @@ class _Page(HTMLParser):
         if (
             tag in ("svg", "style", "title")
             or ("class", "identity") in attrs
+            or ("class", "columns") in attrs
             or (self._skipped and tag == self._skipped[0])
         ):
             self._skipped.append(tag)
