@@ -26,9 +26,20 @@ ONE_TASK = (
     "trained on it with fresh training seeds and scored on test images."
 )
 OF_SUMMARY = (
-    "run", "separate", "methods", "mean", "placed", "gap", "best", "stats", "held_out", "surrogates", "screened", "baseline",
+    "run",
+    "separate",
+    "methods",
+    "mean",
+    "placed",
+    "gap",
+    "best",
+    "stats",
+    "held_out",
+    "surrogates",
+    "screened",
+    "baseline",
     "placebo",
-)  # fmt: skip
+)
 """What JSON has as the summary has it."""
 
 

@@ -170,9 +170,12 @@ def covered(drop: Drop, searches: int = 1, shared_first: bool = True) -> Iterato
     given = ["first task"] * shared_first + ["split of the images"] + [part for part, over in parts.items() if not over]
     yield note(
         "cldyb.over_searches" if drop.over_searches else "cldyb.these_found",
-        over=["searches" if part == FOUND else part for part, over in parts.items() if over], given=given,
-        found=drop.found_sequences, random=drop.random_sequences, seeds=drop.seeds,
-    )  # fmt: skip
+        over=["searches" if part == FOUND else part for part, over in parts.items() if over],
+        given=given,
+        found=drop.found_sequences,
+        random=drop.random_sequences,
+        seeds=drop.seeds,
+    )
     if searches > 1 and not drop.over_searches:
         yield note("cldyb.own_sequences", searches=searches)
     if not drop.over_seeds:

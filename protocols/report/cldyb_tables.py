@@ -42,54 +42,111 @@ CAPTION = "Percent. Re-scored sequences, test images, means over sequences and t
 ONE_TASK = "Percent. The one task, which is the same in all sequences, test images, means over training seeds."
 METHOD = Column("method", "Method")
 ACC = Column(
-    "acc_...", "Acc", "average accuracy: all tasks, after the last; bold (found): this method may be the best (95 %)", PERCENT,
-    UP, f"{CLDYB}, section 5.1 (no equation)", "1/T sum over i <= T of a_Ti", below="...",
-)  # fmt: skip
-WORST = Column(
-    "worst_found", "worst", "lowest Acc of a found sequence, mean over its training seeds", PERCENT, UP, OURS,
-    "min over found sequences of Acc", below="found",
-)  # fmt: skip
-AR = Column(
-    "ar_...", "AR",
-    "average retention (elsewhere backward transfer): what earlier tasks kept since they were learned; 0 for T = 1", POINTS, UP,
-    f"{CLDYB}, section 5.1, footnote 1: Eq. 2 with its sign turned", "1/(T-1) sum over i < T of (a_Ti - a_ii) = -AFM",
+    "acc_...",
+    "Acc",
+    "average accuracy: all tasks, after the last; bold (found): this method may be the best (95 %)",
+    PERCENT,
+    UP,
+    f"{CLDYB}, section 5.1 (no equation)",
+    "1/T sum over i <= T of a_Ti",
     below="...",
-)  # fmt: skip
+)
+WORST = Column(
+    "worst_found",
+    "worst",
+    "lowest Acc of a found sequence, mean over its training seeds",
+    PERCENT,
+    UP,
+    OURS,
+    "min over found sequences of Acc",
+    below="found",
+)
+AR = Column(
+    "ar_...",
+    "AR",
+    "average retention (elsewhere backward transfer): what earlier tasks kept since they were learned; 0 for T = 1",
+    POINTS,
+    UP,
+    f"{CLDYB}, section 5.1, footnote 1: Eq. 2 with its sign turned",
+    "1/(T-1) sum over i < T of (a_Ti - a_ii) = -AFM",
+    below="...",
+)
 ALA = Column(
-    "ala_...", "ALA", "average learning accuracy: each task right after it was learned", PERCENT, UP, f"{CLDYB}, Eq. 1",
-    "1/T sum over i <= T of a_ii", below="...",
-)  # fmt: skip
+    "ala_...",
+    "ALA",
+    "average learning accuracy: each task right after it was learned",
+    PERCENT,
+    UP,
+    f"{CLDYB}, Eq. 1",
+    "1/T sum over i <= T of a_ii",
+    below="...",
+)
 ROBUSTNESS = Column(
-    "robustness", "Robust-", "lowest Acc on the sequences found for any one of the methods (--separate)", PERCENT, UP,
+    "robustness",
+    "Robust-",
+    "lowest Acc on the sequences found for any one of the methods (--separate)",
+    PERCENT,
+    UP,
     f"{OURS}; section 5.2 of {CLDYB} takes the mean over the method's own sequences, which is Acc (own found)",
-    "min over methods m of the mean Acc on the sequences found for m", below="ness",
-)  # fmt: skip
+    "min over methods m of the mean Acc on the sequences found for m",
+    below="ness",
+)
 SHARE = Scale("%", "at most 100", percent)
 OF_DROPS = f"{OURS}, docs/distribution.md"
 DROP = Column(
-    "relative_drop", "Relative drop",
+    "relative_drop",
+    "Relative drop",
     "how much lower Acc is on found than on random sequences; below 0: a rise; *: harder (easier) for this method by itself, "
     "adjusted p at most 0.05",
-    SHARE, "lower is better; higher: harder sequences", OF_DROPS, "(Acc random - Acc found) / Acc random",
-    "found and random sequences, training seeds and test images, as the caption says", below="of Acc [95 %]",
-)  # fmt: skip
+    SHARE,
+    "lower is better; higher: harder sequences",
+    OF_DROPS,
+    "(Acc random - Acc found) / Acc random",
+    "found and random sequences, training seeds and test images, as the caption says",
+    below="of Acc [95 %]",
+)
 SEARCHED_DROP = Column(
-    "drop_searched", "Drop", "the relative drop on the sequences that were searched with the method, not those held out", SHARE,
-    "lower is better; higher: harder sequences", OF_DROPS, "(Acc random - Acc searched) / Acc random", below="searched",
-)  # fmt: skip
+    "drop_searched",
+    "Drop",
+    "the relative drop on the sequences that were searched with the method, not those held out",
+    SHARE,
+    "lower is better; higher: harder sequences",
+    OF_DROPS,
+    "(Acc random - Acc searched) / Acc random",
+    below="searched",
+)
 SIZES = (replace(stored("stored_mb", "Stored"), below="MB"), replace(size("size_mb", "Size"), below="MB"))
 JOINTLY = Column(
-    "joint_...", "Joint", "Acc of joint training: the method learns all classes of a sequence at once, with the same seeds",
-    PERCENT, UP, f"{OURS}, docs/cldyb.md", "mean over tasks of its accuracy, as Acc", below="...",
-)  # fmt: skip
+    "joint_...",
+    "Joint",
+    "Acc of joint training: the method learns all classes of a sequence at once, with the same seeds",
+    PERCENT,
+    UP,
+    f"{OURS}, docs/cldyb.md",
+    "mean over tasks of its accuracy, as Acc",
+    below="...",
+)
 GAP = Column(
-    "gap_...", "Gap", "gap to joint training", POINTS, DOWN, f"{OURS}, docs/cldyb.md", "Acc of joint training - Acc", below="..."
-)  # fmt: skip
+    "gap_...",
+    "Gap",
+    "gap to joint training",
+    POINTS,
+    DOWN,
+    f"{OURS}, docs/cldyb.md",
+    "Acc of joint training - Acc",
+    below="...",
+)
 GAP_LARGER = Column(
-    "gap_difference", "Gap larger", "how much larger the gap is on found than on random sequences", POINTS,
-    "higher: harder to learn continually", OF_DROPS, "gap found - gap random", "the same as the relative drop",
+    "gap_difference",
+    "Gap larger",
+    "how much larger the gap is on found than on random sequences",
+    POINTS,
+    "higher: harder to learn continually",
+    OF_DROPS,
+    "gap found - gap random",
+    "the same as the relative drop",
     below="by [95 %]",
-)  # fmt: skip
+)
 FOUND = Layout(
     "methods", "Found against random sequences", (METHOD, ROBUSTNESS, ACC, AR, ALA, JOINTLY, DROP, GAP_LARGER, *SIZES)
 )
@@ -102,9 +159,14 @@ JOINT = Layout(
 """Also of ``seqsearch score``."""
 REWARD = Scale("accuracy", "any", "{:.3f}".format)
 J = Column(
-    "j_lowest", "J from", "values J of the candidates of a step: the least", REWARD, "higher: harder tasks",
-    f"{CLDYB}, Eq. 7; rewards: Eq. 3", "mean over simulations of the rewards of the candidate and of the tasks looked ahead to",
-)  # fmt: skip
+    "j_lowest",
+    "J from",
+    "values J of the candidates of a step: the least",
+    REWARD,
+    "higher: harder tasks",
+    f"{CLDYB}, Eq. 7; rewards: Eq. 3",
+    "mean over simulations of the rewards of the candidate and of the tasks looked ahead to",
+)
 STEPS = Layout(
     "steps",
     "Candidates judged",

@@ -30,9 +30,15 @@ def at_chance(found: Sequence[AtChance]) -> Iterator[Note]:
 def _one(a: AtChance) -> Note:
     test = a.test
     values: dict[str, Any] = {
-        "method": a.method, "figure": a.figure, "accuracy": a.accuracy, "where": a.where, "chance": a.chance,
-        "classes": a.classes, "images": test.images, "trainings": test.trainings,
-    }  # fmt: skip
+        "method": a.method,
+        "figure": a.figure,
+        "accuracy": a.accuracy,
+        "where": a.where,
+        "chance": a.chance,
+        "classes": a.classes,
+        "images": test.images,
+        "trainings": test.trainings,
+    }
     if test.best > LEVEL:
         return Note("chance.too_few", values)
     if test.told_from is None or abs(a.chance - 1 / a.classes[1]) > AGREE:

@@ -69,15 +69,23 @@ def _data(c: Comparison) -> dict[str, Any]:
         for s in c.sides
     ]  # fmt: skip
     return {
-        "runs": [r.name for r in c.runs], "shared_methods": c.shared, "unlike": c.unlike, "sides": sides,
-        "differences": [dataclasses.asdict(d) for d in c.differences], "grown_at": c.start,
-        "table": {"methods": c.table.methods, "columns": c.table.columns, "values": c.table.values.tolist(),
-                  "half_widths": c.reach.tolist()},
+        "runs": [r.name for r in c.runs],
+        "shared_methods": c.shared,
+        "unlike": c.unlike,
+        "sides": sides,
+        "differences": [dataclasses.asdict(d) for d in c.differences],
+        "grown_at": c.start,
+        "table": {
+            "methods": c.table.methods,
+            "columns": c.table.columns,
+            "values": c.table.values.tolist(),
+            "half_widths": c.reach.tolist(),
+        },
         "ranks": dataclasses.asdict(c.ranks) if c.ranks else None,
         "new_classes": [dataclasses.asdict(n) for n in c.new],
         "groups": {run: dataclasses.asdict(g) for run, g in c.groups.items()},
         "studies": _studies(c.studies) if c.studies else None,
-    }  # fmt: skip
+    }
 
 
 def _studies(s: Studies) -> dict[str, Any]:

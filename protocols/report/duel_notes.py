@@ -159,7 +159,11 @@ def _extreme(s: DuelSummary, f: Again) -> Iterator[Note]:
     p, holds = (t.p_hard, t.verdict_hard) if f.side == "a" else (t.p_easy, t.verdict_easy)
     yield note(
         "duel.extreme" if holds else "duel.extreme_undecided",
-        sequence=f.sequence, method=of(s, f.side), random=t.L, p=p, searches=len(s.found),
-    )  # fmt: skip
+        sequence=f.sequence,
+        method=of(s, f.side),
+        random=t.L,
+        p=p,
+        searches=len(s.found),
+    )
     if not holds and t.needed_alone:
         yield note("duel.extreme_needed", sequence=f.sequence, needed=t.needed_alone)

@@ -72,14 +72,29 @@ def _ends(t: ExtremesTest) -> dict[str, float]:
 def _fit(m: MethodFit) -> dict[str, Any]:
     f = m.fit
     return {
-        "method": f.method, "trained": f.trained, "why_not": f.why_not, "r2": f.r2, "p": f.p, "p_together": f.p_together,
-        "penalty": f.penalty, "effects": {x.name: x.effect for x in f.features}, "lacking": dict(f.lacking),
-        "worst": [f"random-{i}" for i in f.worst], "best": [f"random-{i}" for i in f.best], "seeds": m.seeds,
-        "sides": {s.side: {
-            "found": s.found, "predicted": s.predicted, "fitted": float(s.fitted.mean()),
-            "minus_random": _bounds(s.minus_random), "minus_objective": _bounds(s.minus_objective),
-        } for s in m.sides},
-    }  # fmt: skip
+        "method": f.method,
+        "trained": f.trained,
+        "why_not": f.why_not,
+        "r2": f.r2,
+        "p": f.p,
+        "p_together": f.p_together,
+        "penalty": f.penalty,
+        "effects": {x.name: x.effect for x in f.features},
+        "lacking": dict(f.lacking),
+        "worst": [f"random-{i}" for i in f.worst],
+        "best": [f"random-{i}" for i in f.best],
+        "seeds": m.seeds,
+        "sides": {
+            s.side: {
+                "found": s.found,
+                "predicted": s.predicted,
+                "fitted": float(s.fitted.mean()),
+                "minus_random": _bounds(s.minus_random),
+                "minus_objective": _bounds(s.minus_objective),
+            }
+            for s in m.sides
+        },
+    }
 
 
 def _bounds(i: Interval | None) -> list[float] | None:

@@ -157,8 +157,8 @@ def _conditions(s: EdgeSummary, f: Facts) -> Iterator[Note]:
 
 def _advice(s: EdgeSummary, f: Facts) -> Iterator[Note]:
     """What would narrow intervals, and allow verdicts."""
-    lacking = {(t.needed, t.needed_alone) for m in s.methods if (t := m.test) and m.claim == "too few"}
-    for needed, alone in sorted(lacking):
+    numbers = {(t.needed, t.needed_alone) for m in s.methods if (t := m.test) and m.claim == "too few"}
+    for needed, alone in sorted(numbers):
         yield note("edge.needed", needed=needed, alone=alone)
     if f.seeds == 1:
         yield note("edge.one_seed")

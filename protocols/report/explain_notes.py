@@ -87,9 +87,13 @@ def _about(m: MethodEffects) -> Iterator[Note]:
     yield from covered(e)
     yield note("explain.stars")
     yield note(
-        "explain.sequences", random=e.draws.get("random", 0), regrouped=e.draws.get("regrouped", 0),
-        reordered=e.draws.get("reordered", 0), found=e.found_sequences, seeds=e.seeds,
-    )  # fmt: skip
+        "explain.sequences",
+        random=e.draws.get("random", 0),
+        regrouped=e.draws.get("regrouped", 0),
+        reordered=e.draws.get("reordered", 0),
+        found=e.found_sequences,
+        seeds=e.seeds,
+    )
     if "regrouped" in e.exhausted:
         yield note("explain.all_groupings")
     if "reordered" in e.exhausted:

@@ -33,8 +33,11 @@ GROUPS = 12
 NAMES = {"accuracy": "Acc", "masked": "Acc, masked", "confusion": "confusion", "gap": "gap to joint"}
 """What the means of each measure are called."""
 MEASURED: dict[Measure, str] = {
-    "accuracy": "accuracy", "masked": "tasks by themselves", "confusion": "confusion", "gap": "gap to joint",
-}  # fmt: skip
+    "accuracy": "accuracy",
+    "masked": "tasks by themselves",
+    "confusion": "confusion",
+    "gap": "gap to joint",
+}
 """What the effects on each measure are called."""
 
 OWN = f"{OURS}, docs/explain.md"

@@ -14,7 +14,7 @@ from protocols.gtep.reading import GtepResults
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Rankings, Summary
 from protocols.report import gtep_compared as compared
-from protocols.report import gtep_notes
+from protocols.report import gtep_headline, gtep_notes
 from protocols.report import gtep_tables as judged
 from protocols.report import gtep_tried as tried
 from protocols.report.gtep_figures import figures
@@ -51,8 +51,8 @@ def view(s: Summary, results: GtepResults | None = None) -> View:
         section="gtep",
         name=_name(s),
         kind=f"tuned on {judged.tuned_on(s)}",
-        headline=gtep_notes.headline(s),
-        tiles=tuple(gtep_notes.tiles(s)),
+        headline=gtep_headline.headline(s),
+        tiles=tuple(gtep_headline.tiles(s)),
         key=(judged.key(s),) if s.results.finished else (),
         tables=tables(s) if s.results.finished else (),
         notes=tuple(gtep_notes.notes(s)),

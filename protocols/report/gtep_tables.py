@@ -83,8 +83,15 @@ RANK = Column(
 )  # fmt: skip
 ON_POOL = replace(ACC, key="acc_...", heading="...: Acc"), replace(AVG, key="avg_acc_...", heading="...: AvgAcc")
 REGRET = Column(
-    "regret", "regret", "what choosing elsewhere costs", DIFFERENCE, DOWN, OWN, "H (chosen here) - H (tuned)", "class orders",
-)  # fmt: skip
+    "regret",
+    "regret",
+    "what choosing elsewhere costs",
+    DIFFERENCE,
+    DOWN,
+    OWN,
+    "H (chosen here) - H (tuned)",
+    "class orders",
+)
 SETTING = Column(
     "setting", "setting", "hyperparameters that the method was evaluated with; the notes have long ones in full"
 )

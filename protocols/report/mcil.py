@@ -42,26 +42,40 @@ def view(s: Summary, results: McilResults | None = None) -> View:
 
 def _data(s: Summary) -> dict[str, Any]:
     return {
-        "run": str(s.run.config.get("run_id") or "-"), "finished": s.run.finished,
-        "reached": (s.run.stats or {}).get("reached") or "", "stats": s.run.stats,
+        "run": str(s.run.config.get("run_id") or "-"),
+        "finished": s.run.finished,
+        "reached": (s.run.stats or {}).get("reached") or "",
+        "stats": s.run.stats,
         "findings": [n.text for n in mcil_notes.notes(s) if n.level == "finding"],
-        "orders": s.orders, "seeds": s.seeds, "intervals_over": s.unit, "sizes": s.run.identity.get("experience_sizes"),
-        "methods": [_judged(h) for h in s.heads], "without_figures": s.absent, "classifiers": [_judged(o) for o in s.others],
+        "orders": s.orders,
+        "seeds": s.seeds,
+        "intervals_over": s.unit,
+        "sizes": s.run.identity.get("experience_sizes"),
+        "methods": [_judged(h) for h in s.heads],
+        "without_figures": s.absent,
+        "classifiers": [_judged(o) for o in s.others],
         "ranking": [h.label for h in s.whole],
         "pairs": [
-            {"first": d.first, "second": d.second, **dataclasses.asdict(d.pair.over.interval), "lacking": d.pair.over.lacking,
-             "together": dataclasses.asdict(d.pair.together), "p": d.pair.p, "told": d.pair.told, "order": verdict(d)}
+            {
+                "first": d.first,
+                "second": d.second,
+                **dataclasses.asdict(d.pair.over.interval),
+                "lacking": d.pair.over.lacking,
+                "together": dataclasses.asdict(d.pair.together),
+                "p": d.pair.p,
+                "told": d.pair.told,
+                "order": verdict(d),
+            }
             for d in s.pairs
         ],
         "modalities": [
             {"method": w.label, "judged_by": w.classifier, "lost": _over(w.over), "p": w.p} for w in s.worth
         ],
         "noise": [
-            {"method": n.label, "order_sd": n.of.order, "seed_sd": n.of.seed, "p": n.p,
-             "lacking": n.of.lacking}
+            {"method": n.label, "order_sd": n.of.order, "seed_sd": n.of.seed, "p": n.p, "lacking": n.of.lacking}
             for n in s.noise
         ],
-    }  # fmt: skip
+    }
 
 
 def _judged(j: Judged) -> dict[str, Any]:

@@ -60,27 +60,42 @@ def _name(s: Summary) -> str:
 
 def _data(s: Summary) -> dict[str, Any]:
     return {
-        "run": _name(s), "finished": s.run.finished, "reached": (s.run.stats or {}).get("reached") or "",
-        "findings": [n.text for n in online_notes.notes(s) if n.level == "finding"], "stats": s.run.stats,
-        "stream": s.stream, "shift": s.shift, "shift_choice": s.run.shift,
-        "learners": [_learner(s, x) for x in s.learners], "without_figures": absent(s),
+        "run": _name(s),
+        "finished": s.run.finished,
+        "reached": (s.run.stats or {}).get("reached") or "",
+        "findings": [n.text for n in online_notes.notes(s) if n.level == "finding"],
+        "stats": s.run.stats,
+        "stream": s.stream,
+        "shift": s.shift,
+        "shift_choice": s.run.shift,
+        "learners": [_learner(s, x) for x in s.learners],
+        "without_figures": absent(s),
         "ranking": [x.label for x in whole(s)],
         "ranking_online": [x.label for x in sorted(whole(s), key=lambda x: (-x.at[0].accuracy, x.label))],
         "pairs": [
-            {"first": p.first, "second": p.second, "online": _estimate(p.online), "future": _estimate(p.future),
-             "order": p.flips, "order_over_seeds": p.flips_over_seeds}
+            {
+                "first": p.first,
+                "second": p.second,
+                "online": _estimate(p.online),
+                "future": _estimate(p.future),
+                "order": p.flips,
+                "order_over_seeds": p.flips_over_seeds,
+            }
             for p in s.pairs
         ],
         "shuffled": [
             {
-                "learner": x.label, "window": x.window,
+                "learner": x.label,
+                "window": x.window,
                 "accuracy": [{"trained": t, "judged": j, "accuracy": v} for (t, j), v in x.cells.items()],
-                "judged_ordered": _estimate(x.ordered), "judged_shuffled": _estimate(x.shuffled),
+                "judged_ordered": _estimate(x.ordered),
+                "judged_shuffled": _estimate(x.shuffled),
             }
             for x in checked(s)
         ],
-        "blind": _blind(s), "blind_by_sample": _by_sample(s),
-    }  # fmt: skip
+        "blind": _blind(s),
+        "blind_by_sample": _by_sample(s),
+    }
 
 
 def _learner(s: Summary, x: Learned) -> dict[str, Any]:

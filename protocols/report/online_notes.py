@@ -140,7 +140,7 @@ def _seeds(s: Summary) -> Iterator[Note]:
         return
     yield note("online.seeds", seeds=max(numbers))
     if max(numbers) > 1 and 1 in numbers:
-        yield note("online.undrawn")
+        yield note("online.not_sampled")
     if max(numbers) < FEWEST_OVER:
         yield note("online.few_seeds", fewest=FEWEST_OVER, seeds=max(numbers))
 
@@ -217,9 +217,14 @@ def _against_chance(s: Summary) -> Iterator[Note]:
     for shift in dict.fromkeys((0, s.shift)):
         if (r := blind.standing(s, shift)) is not None:
             yield note(
-                "online.blind_ahead" if shift else "online.blind_online", shift=shift, samples=r["n"], k=r["k"],
-                accuracy=r["accuracy"], chance=r["chance"], kappa=r["kappa"],
-            )  # fmt: skip
+                "online.blind_ahead" if shift else "online.blind_online",
+                shift=shift,
+                samples=r["n"],
+                k=r["k"],
+                accuracy=r["accuracy"],
+                chance=r["chance"],
+                kappa=r["kappa"],
+            )
     if not s.shift or blind.standing(s, s.shift) is None:
         return
     most, tolerance = blind.most_agreeing(s, s.shift), blind.tolerance(s)

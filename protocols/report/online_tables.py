@@ -40,10 +40,13 @@ OWN = f"{OURS}, docs/online.md"
 SHIFT = f"{OURS}, docs/shift.md"
 LEARNER = Column("learner", "Learner")
 ORDER = Column(
-    "order", "order",
+    "order",
+    "order",
     "flips: both intervals exclude 0, with opposite signs; same order: with the same sign; undecided: one of them includes 0",
-    WORDS, NEITHER, OWN,
-)  # fmt: skip
+    WORDS,
+    NEITHER,
+    OWN,
+)
 ONLINE = Column(
     "online", "online [95 %]", "accuracy on each batch before it is learned", PERCENT, UP,
     f"{NEAR_FUTURE}, section 3.1 (no equation number)",

@@ -53,19 +53,34 @@ def _of_kind(kind: str, heading: str) -> Column:
 
 
 DROP = Column(
-    "drop_...", "drop (...)",
+    "drop_...",
+    "drop (...)",
     "how much lower Acc is on these found sequences than on random ones; *: harder (easier) for this method by itself, adjusted "
     "p at most 0.05",
-    SHARE, HARDER, DISTRIBUTION, "(Acc random - Acc found) / Acc random", DROPS,
-)  # fmt: skip
+    SHARE,
+    HARDER,
+    DISTRIBUTION,
+    "(Acc random - Acc found) / Acc random",
+    DROPS,
+)
 BOUND = Column(
-    "bound_...", "bound, ...", "Acc of joint training on all classes of the sequence at once, the best of three learners",
-    PERCENT, NEITHER, OWN, "mean over tasks of its accuracy, as Acc",
-)  # fmt: skip
+    "bound_...",
+    "bound, ...",
+    "Acc of joint training on all classes of the sequence at once, the best of three learners",
+    PERCENT,
+    NEITHER,
+    OWN,
+    "mean over tasks of its accuracy, as Acc",
+)
 OVER_MEAN = Column(
-    "over_ncm_...", "over NCM, ...", "what Acc has more than the nearest class mean of frozen features", POINTS, UP, OWN,
+    "over_ncm_...",
+    "over NCM, ...",
+    "what Acc has more than the nearest class mean of frozen features",
+    POINTS,
+    UP,
+    OWN,
     "Acc - Acc of simplecil",
-)  # fmt: skip
+)
 BEFORE = (
     METHOD,
     _found("acc_searched", "found (searched)", "were", "5.1"),

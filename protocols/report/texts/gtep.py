@@ -94,11 +94,10 @@ TEXTS = {
         "H that settings were chosen by exceeds H on fresh class orders and test images of {tuning}, in points, by "
         "{optimism:points}: each interval excludes 0.",
     ),
-    "gtep.within": Text(
-        "finding", "On {pool}, the {figure} of {methods} is undecided: the interval includes 0."
-    ),
+    "gtep.within": Text("finding", "On {pool}, the {figure} of {methods} is undecided: the interval includes 0."),
     "gtep.same_setting": Text(
-        "finding", "On {pool}, {methods} {methods:has/have} a regret of 0: the same setting is chosen there and on {tuning}."
+        "finding",
+        "On {pool}, {methods} {methods:has/have} a regret of 0: the same setting is chosen there and on {tuning}.",
     ),
     "gtep.unknown": Text("detail", "On {pool}, the {figure} of {methods} has no interval: {why}."),
     "gtep.each": Text(
@@ -141,7 +140,9 @@ TEXTS = {
     ),
     "gtep.p_approximate": Text("detail", "The p-value of tau is approximate for more than nine methods."),
     "gtep.tau_unknown": Text("detail", "On {pool}, the rankings ({rankings}) have no tau: {why}."),
-    "gtep.pairs_unknown": Text("detail", "On {pool}, pairs of methods are not compared between rankings ({rankings}): {why}."),
+    "gtep.pairs_unknown": Text(
+        "detail", "On {pool}, pairs of methods are not compared between rankings ({rankings}): {why}."
+    ),
     # methods on a pool
     "gtep.below": Text("finding", "On {pool}, {below} {below:is/are} significantly below {first}."),
     "gtep.alike": Text("detail", "On {pool}, {alike} {alike:is/are} not significantly below {first}."),
@@ -232,4 +233,4 @@ TEXTS = {
         "The closest images of {tuning} and {pool} are {tuned_class} [{tuned_row}] and {other_class} [{other_row}], by features "
         "of {backbone}.",
     ),
-}  # fmt: skip
+}

@@ -49,7 +49,7 @@ TEXTS = {
         "learner.",
     ),
     "online.seeds": Text("detail", "Accuracies are means over {seeds:n training seed}."),
-    "online.undrawn": Text("detail", "Learners that draw nothing have one training."),
+    "online.not_sampled": Text("detail", "Learners that draw nothing have one training."),
     "online.few_seeds": Text(
         "advice",
         "Intervals for other training seeds need {fewest} training seeds or more (--seeds); this run has {seeds}.",

@@ -101,9 +101,12 @@ def test_the_notes_say_condition_cost_and_what_is_hard(joint):
     assert "below 3 of 3 random sequences, p = 0.250" in text
     there = coded(summary_of(joint))
     assert there["cldyb.these_found"] == {
-        "over": ["random sequences"], "found": 1, "random": 3, "seeds": 2,
+        "over": ["random sequences"],
+        "found": 1,
+        "random": 3,
+        "seeds": 2,
         "given": ["first task", "split of the images", "found sequences", "training seeds", "test images"],
-    }  # fmt: skip
+    }
     assert there["cldyb.these_seeds"] == {}
     assert there["cost.trainings"] == {"trainings": 40}
     assert there["cost.naive"] == {"naive": 100, "ratio": 2.5}

@@ -172,11 +172,16 @@ def test_fitted_sequences_are_compared_by_fresh_seeds_alone(tmp_path: Path) -> N
     said = said_of(f, m)
     numbers = {"method": "er", "fitted": 2, "again": 2}
     assert said["edge.fit_side"].values == numbers | {
-        "side": "hard", "random": "worst", "direction": "harder", "difference": hard.minus_random,
-    }  # fmt: skip
+        "side": "hard",
+        "random": "worst",
+        "direction": "harder",
+        "difference": hard.minus_random,
+    }
     assert said["edge.fit_undecided"].values == numbers | {
-        "side": "easy", "random": "best", "difference": easy.minus_random,
-    }  # fmt: skip
+        "side": "easy",
+        "random": "best",
+        "difference": easy.minus_random,
+    }
     worse = judged(tmp_path / "other", f, {"fitted-hard-0": [0.6, 0.61, 0.6, 0.62, 0.6], "worst-0": [0.5] * 5})
     turned = method_fit(worse, f, random_group(), troubles)
     [less] = turned.sides

@@ -297,8 +297,8 @@ def test_biases_of_each_run_are_told_by_its_name(tmp_path: Path) -> None:
         make(tmp_path / "later", [[4, 5]], config=lambda said: said["identity"].update(biases=["Theirs \x1b[31m."])),
         make(tmp_path / "held", [[4, 5]], config=lambda said: said["identity"].update(remarks=["Of names.", 7])),
     ]
-    told = [note.text for note in coded(compare(paths))["compare.remark"]]
-    assert told == [f"test: {REWARDED_ON_TEST}", f"tuned: {CIRCULAR}", "later: Theirs \\x1b[31m.", "held: Of names."]
+    remarks = [note.text for note in coded(compare(paths))["compare.remark"]]
+    assert remarks == [f"test: {REWARDED_ON_TEST}", f"tuned: {CIRCULAR}", "later: Theirs \\x1b[31m.", "held: Of names."]
 
 
 ALONE = "compare.found_alone"

@@ -152,8 +152,8 @@ def test_what_classes_share_and_ranks_are_told_and_shown_again(out: Path) -> Non
     assert {p["task"] for p in said["common"]["pairs"]} <= {2, 3, 4}
     [rank] = said["methods"][0]["ranks"]
     assert rank["beats"] + rank["ties"] <= rank["random"] == 5
-    [told] = [n["values"] for n in said["coded"]["notes"] if n["code"] == "explain.rank"]
-    assert (told["beats"], told["random"]) == (rank["beats"], rank["random"])
+    [place] = [n["values"] for n in said["coded"]["notes"] if n["code"] == "explain.rank"]
+    assert (place["beats"], place["random"]) == (rank["beats"], rank["random"])
     page = (out / "report.html").read_text()
     assert "What makes them hard" in page
     assert "data:image/png" in page

@@ -66,21 +66,27 @@ LOW, HIGH, RANDOM, FEW = table(1, 3, 0.4), table(1, 3, 0.9), table(19, 1, 0.8), 
     ("s", "code", "said"),
     [
         (compared(LOW, RANDOM), "significant", "The found sequence is harder than random sequences."),
-        (
-            compared(table(3, 3, 0.4), RANDOM), "significant", "The found sequences are harder than random sequences."
-        ),
+        (compared(table(3, 3, 0.4), RANDOM), "significant", "The found sequences are harder than random sequences."),
         (compared(HIGH, RANDOM, "easier"), "significant", "The found sequence is easier than random sequences."),
         (compared(HIGH, RANDOM), "undecided", "The found sequence is not significantly harder than random sequences."),
         (compared(LOW, FEW), "too_few", "No verdict yet: 14 more random sequences are needed (--random-sequences 19)."),
-        (compared(np.full((1, 2), 0.8), np.full((5, 1), 0.8)), "equal", "Found and random sequences do not differ at all."),
-        (summary(), "no_comparison", "Found and random sequences cannot be compared in this run; the warnings say why."),
+        (
+            compared(np.full((1, 2), 0.8), np.full((5, 1), 0.8)),
+            "equal",
+            "Found and random sequences do not differ at all.",
+        ),
+        (
+            summary(),
+            "no_comparison",
+            "Found and random sequences cannot be compared in this run; the warnings say why.",
+        ),
         (summary(random_sequences=0), "no_random", ""),
         (compared(LOW, RANDOM, placebo=True), "placebo_significant", "Placebo with shuffled rewards: "),
         (compared(HIGH, RANDOM, placebo=True), "placebo_undecided", "Placebo with shuffled rewards: "),
         (compared(LOW, FEW, placebo=True), "placebo_undecided", "Placebo with shuffled rewards: "),
     ],
     ids=lambda of: of if isinstance(of, str) and " " not in of else "",
-)  # fmt: skip
+)
 def test_the_verdict_is_that_of_the_rank_test(s, code, said):
     of = headline(s)
     assert of.code == f"cldyb.{code}"
@@ -159,17 +165,23 @@ def test_steps_that_told_nothing_apart_are_counted():
 def test_what_the_interval_covers_and_what_it_is_conditional_on():
     one = coded(covered(drop(table(1, 3, 0.4), table(5, 3, 0.8))))
     assert one["cldyb.these_found"].values == {
-        "over": ["random sequences", "training seeds"], "found": 1, "random": 5, "seeds": 3,
+        "over": ["random sequences", "training seeds"],
+        "found": 1,
+        "random": 5,
+        "seeds": 3,
         "given": ["first task", "split of the images", "found sequences", "test images"],
-    }  # fmt: skip
+    }
     assert "another search may find less (--searches)" in one["cldyb.these_found"].text
     assert one["cldyb.conditional"].text.split("[")[1].startswith("4")
     assert "cldyb.these_seeds" not in one
     three = coded(covered(drop(table(3, 1, 0.4), table(5, 1, 0.8))))
     assert three["cldyb.over_searches"].values["over"] == ["searches", "random sequences"]
     assert three["cldyb.over_searches"].values["given"] == [
-        "first task", "split of the images", "training seeds", "test images"
-    ]  # fmt: skip
+        "first task",
+        "split of the images",
+        "training seeds",
+        "test images",
+    ]
     assert "3 independent searches" in three["cldyb.over_searches"].text
     assert {"cldyb.these_seeds", "cldyb.conditional"} <= set(three)
     two = coded(covered(drop(table(2, 2, 0.4), table(5, 1, 0.8)), 2, shared_first=False))
@@ -262,10 +274,11 @@ def test_surrogates_are_named_with_how_accuracies_go_together():
     known = similarity_correlation(x, y).spearman
     unclear = replace(known, value=replace(known.value, low=np.nan, high=np.nan))
     of = {
-        "unknown": Surrogates(("a", "b"), ()), "tuned": Surrogates(("a",), (), True),
+        "unknown": Surrogates(("a", "b"), ()),
+        "tuned": Surrogates(("a",), (), True),
         "known": Surrogates(("a",), (Agreement("a", "er", known, 12, 2),)),
         "unclear": Surrogates(("a",), (Agreement("a", "er", unclear, 12, 2),)),
-    }  # fmt: skip
+    }
     codes = {
         name: {c for c in coded(summary(surrogates=s)) if "surrogate" in c or "agree" in c} for name, s in of.items()
     }
@@ -311,9 +324,11 @@ def test_what_being_searched_for_costs_has_its_conditions():
     assert not {"cldyb.held_out_over", "cldyb.held_out_conditional", "cldyb.left_out"} & set(without)
     over = coded(summary(held_out=left_out(4, 2)))
     assert over["cldyb.held_out_over"].values == {
-        "over": ["searches"], "given": ["methods", "first task", "split", "training seeds", "test images"], "groups": 4,
+        "over": ["searches"],
+        "given": ["methods", "first task", "split", "training seeds", "test images"],
+        "groups": 4,
         "seeds": 2,
-    }  # fmt: skip
+    }
     assert "cldyb.held_out_no_interval" not in over
     row = replace(summary().methods[0], searched=Searched(0.5, None))
     assert "cldyb.left_out" in coded(summary(methods=(row,)))

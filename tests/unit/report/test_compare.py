@@ -74,9 +74,14 @@ def test_notes_say_what_figures_hold_for(runs: list[Path]) -> None:
     c = compare(runs[:2])
     found = coded(c)
     assert found.keys() >= {
-        "compare.intervals", "compare.these_sequences", "compare.these_trainings", "compare.these_images",
-        "compare.no_images", "compare.groups", "compare.no_reference",
-    }  # fmt: skip
+        "compare.intervals",
+        "compare.these_sequences",
+        "compare.these_trainings",
+        "compare.these_images",
+        "compare.no_images",
+        "compare.groups",
+        "compare.no_reference",
+    }
     assert found["compare.runs"][0].values == {"runs": ["a", "b"]}
     assert found["compare.shared"][0].values == {"methods": 2}
     assert not {"compare.upcoming", "compare.none_shared", "compare.trouble", "compare.spread"} & found.keys()

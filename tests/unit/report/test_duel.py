@@ -31,9 +31,23 @@ def summary(a: list[float], b: list[float], **changes: Any) -> DuelSummary:
     if p:
         most, average = needed_for_claims(p)
     made = DuelSummary(
-        "run", ("one", "two"), pairs, p, None, most, average, None, (), (), (), None, Facts(len(a), len(a), False, ""), None,
-        (), Provenance(),
-    )  # fmt: skip
+        "run",
+        ("one", "two"),
+        pairs,
+        p,
+        None,
+        most,
+        average,
+        None,
+        (),
+        (),
+        (),
+        None,
+        Facts(len(a), len(a), False, ""),
+        None,
+        (),
+        Provenance(),
+    )
     return replace(made, **changes)
 
 
@@ -153,15 +167,15 @@ def test_a_found_sequence_is_told_from_random_ones_by_its_rank_alone() -> None:
     def of_test(hard: float, random: Any) -> dict[str, list[Note]]:
         return coded(summary(a, b, found=(f,), test=extremes_test(hard, None, random)))
 
-    told = of_test(0.4, unit)
-    assert told["duel.extreme"][0].values["random"] == 40
-    assert told["duel.extreme"][0].values["searches"] == 1
+    there = of_test(0.4, unit)
+    assert there["duel.extreme"][0].values["random"] == 40
+    assert there["duel.extreme"][0].values["searches"] == 1
     among = of_test(float(np.median(unit)), unit)
     assert "duel.extreme_undecided" in among
     few = of_test(0.4, unit[:8])
     assert few["duel.extreme_needed"][0].values == {"sequence": "search-a", "needed": 11}
-    assert "duel.this_search" in told
-    assert "duel.found" in told
+    assert "duel.this_search" in there
+    assert "duel.found" in there
     assert not {"duel.extreme", "duel.extreme_undecided"} & set(coded(summary(a, b, found=(f,))))
 
 

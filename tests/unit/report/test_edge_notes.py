@@ -51,10 +51,18 @@ def coded(s: EdgeSummary) -> dict[str, list[dict[str, Any]]]:
         (MIDDLE, MIDDLE, 39, {}, "none", "edge.none", {"who": "er"}),
         (HIGH, LOW, 98, {}, "none", "edge.none", {"who": "er"}),
         (HIGH, LOW, 99, {}, "opposite", "edge.ends", {"who": "er", "hard": "easier", "easy": "harder"}),
-        (HIGH, LOW, 99, {"objective": "within"}, "opposite", "edge.ends", {"who": "er", "hard": "easier", "easy": "harder"}),
+        (
+            HIGH,
+            LOW,
+            99,
+            {"objective": "within"},
+            "opposite",
+            "edge.ends",
+            {"who": "er", "hard": "easier", "easy": "harder"},
+        ),
         ([], [], 19, {}, "untested", "edge.untested", {"who": "er"}),
     ],
-)  # fmt: skip
+)
 def test_the_headline_is_by_ranks_among_random_sequences(
     tmp_path: Path, hard: Values, easy: Values, L: int, settings: Any, claim: str, code: str, values: dict[str, Any]
 ) -> None:
@@ -74,9 +82,10 @@ def test_the_tiles_have_the_p_values_of_the_headline(tmp_path: Path) -> None:
     both = {t.label: t.value for t in tiles(summary(tmp_path / "a", LOW, HIGH, spread(19)))}
     assert both.pop("mean accuracy of er, random sequences").startswith("70.0 [")
     assert both == {
-        "p of the hard sequence being harder": "0.050", "p of the easy sequence being easier": "0.050",
+        "p of the hard sequence being harder": "0.050",
+        "p of the easy sequence being easier": "0.050",
         "random sequences": "19",
-    }  # fmt: skip
+    }
     turned = {t.label: t.value for t in tiles(summary(tmp_path / "b", HIGH, LOW, spread(99)))}
     assert turned["p of the hard sequence being easier"] == turned["p of the easy sequence being harder"] == "0.010"
     [alone] = tiles(summary(tmp_path / "c", [], [], spread(19)))
@@ -112,8 +121,9 @@ def test_methods_with_the_same_verdict_share_a_note(tmp_path: Path) -> None:
     assert view(two).to_json()["adjusted_p"]["slca"]["p_hard"] == pytest.approx(0.05)
     adjusted = [row for row in ranks(two).texts if row[1] == "adjusted"]
     assert [(row[0], *row[-5:-3], row[-1]) for row in adjusted] == [
-        ("er", "0.050", "0.050", "both"), ("slca", "0.050", "0.050", "both"),
-    ]  # fmt: skip
+        ("er", "0.050", "0.050", "both"),
+        ("slca", "0.050", "0.050", "both"),
+    ]
     assert (headline(two).code, headline(two).values) == ("edge.by_method", {"differing": 2, "methods": 2})
     assert not {"edge.adjusted", "edge.methods_ends"} & set(coded(s))
 

@@ -28,13 +28,13 @@ def test_spread_is_parted_by_crossed_seeds(tmp_path: Path) -> None:
     """Recomputed with numpy alone: training sd over seeds within an order, its seed's effect on all orders included."""
     random, crossed = spread(20), ([0.70, 0.74], [0.60, 0.63])
     s = summary(tmp_path, [0.50, 0.54], [0.90, 0.95], random, crossed)
-    told = {row["figure"]: row["value"] for row in view(s).to_json()["estimates"] if row["about"] == "random"}
+    found = {row["figure"]: row["value"] for row in view(s).to_json()["estimates"] if row["about"] == "random"}
     training = np.mean([np.var(row, ddof=1) for row in (*crossed, [0.50, 0.54], [0.90, 0.95])])
-    assert told["training_sd"] == pytest.approx(np.sqrt(training))
+    assert found["training_sd"] == pytest.approx(np.sqrt(training))
     table = np.array(crossed)
     rest = table - table.mean(1, keepdims=True) - table.mean(0) + table.mean()
-    assert told["order_sd"] == pytest.approx(np.sqrt(np.var(table.mean(1), ddof=1) - (rest**2).sum() / 2))
-    assert [told[n] for n in ("crossed_sequences", "training_sequences", "crossed_seeds")] == [2, 4, 2]
+    assert found["order_sd"] == pytest.approx(np.sqrt(np.var(table.mean(1), ddof=1) - (rest**2).sum() / 2))
+    assert [found[n] for n in ("crossed_sequences", "training_sequences", "crossed_seeds")] == [2, 4, 2]
     assert parts(s) == [
         ("edge.order_from", {"sequences": 2, "seeds": 2}),
         ("edge.training_from", {"sequences": 4, "seeds": 2, "extremes": 2}),
@@ -42,9 +42,9 @@ def test_spread_is_parted_by_crossed_seeds(tmp_path: Path) -> None:
     assert s.facts is not None
     assert s.facts.crossed == 2
     [row] = distribution(s).texts
-    assert row[3:5] == tuple(f"{100 * told[n]:.1f}" for n in ("order_sd", "training_sd"))
+    assert row[3:5] == tuple(f"{100 * found[n]:.1f}" for n in ("order_sd", "training_sd"))
     assert row[5:] == ("60.0", "80.0", f"{100 * (1 - 0.05 ** (1 / 20)):.1f}")
-    assert key(s).texts[0][2:6] == (f"{100 * told['sd']:.1f}", "60.0", "52.0", "92.5")
+    assert key(s).texts[0][2:6] == (f"{100 * found['sd']:.1f}", "60.0", "52.0", "92.5")
     alone = summary(tmp_path, [0.5], [0.9], random)
     assert parts(alone) == []
     assert distribution(alone).texts[0][3:5] == ("-", "-")

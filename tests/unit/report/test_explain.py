@@ -89,8 +89,12 @@ def test_intervals_say_what_they_are_over_and_conditional_on() -> None:
     assert not {"explain.these_found", "explain.these_seeds"} & over.keys()
     assert over.keys() >= {"explain.these_images", "explain.conditional", "explain.stars"}
     assert over["explain.sequences"][0].values == {
-        "random": 6, "regrouped": 12, "reordered": 12, "found": 3, "seeds": SEEDS,
-    }  # fmt: skip
+        "random": 6,
+        "regrouped": 12,
+        "reordered": 12,
+        "found": 3,
+        "seeds": SEEDS,
+    }
     few = coded(of({"accuracy": compared(1, 2)}))
     assert few["explain.these_found"][0].values == {"found": 1}
     assert few["explain.these_seeds"][0].values == {"seeds": 2}
@@ -134,8 +138,11 @@ def test_measures_other_than_accuracy_are_details() -> None:
     assert [row[1] for row in tables(s)[0].rows] == ["tasks by themselves", "confusion", "gap to joint"]
     first, further = figures(s)
     assert [p.title for p in (*first.panels, *further.panels)] == [
-        "accuracy", "tasks by themselves", "confusion", "gap to joint",
-    ]  # fmt: skip
+        "accuracy",
+        "tasks by themselves",
+        "confusion",
+        "gap to joint",
+    ]
     assert {p.wide for p in (*first.panels, *further.panels)} == {False}
 
 

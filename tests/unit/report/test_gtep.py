@@ -16,7 +16,8 @@ from protocols.gtep.cells import table_rows
 from protocols.gtep.summary import Summary, summarise
 from protocols.report import gtep, gtep_tried
 from protocols.report.gtep_figures import rank_lines, ranks
-from protocols.report.gtep_notes import headline, notes, tiles
+from protocols.report.gtep_headline import headline, tiles
+from protocols.report.gtep_notes import notes
 from protocols.report.gtep_tables import key, renamed
 from protocols.report.notes import Note
 from protocols.report.page import html
@@ -150,8 +151,10 @@ def test_too_few_orders_are_said_to_be_too_few() -> None:
     assert "--eval-orders" in found["gtep.few"][0].text
     [bare] = found["gtep.no_interval"]
     assert bare.values == {
-        "methods": ["poor", "near", "good"], "pool": POOL, "why": "3 class orders needed, 2 there",
-    }  # fmt: skip
+        "methods": ["poor", "near", "good"],
+        "pool": POOL,
+        "why": "3 class orders needed, 2 there",
+    }
     assert "gtep.few" not in coded(summarise(three(orders=5).results()))
     one = Made(("a", "b"), orders=1)
     one.judged("a", [0.5])
@@ -219,8 +222,10 @@ def test_an_unfinished_run_claims_nothing_and_says_how_far_it_came() -> None:
     assert found["gtep.evaluated_so_far"][2].values["pool"] == POOL
     assert found["run.resume"][0].text == "Go on with: seqsearch gtep --resume runs/made"
     assert {code for code in found if not code.startswith("cost.")} == {
-        "gtep.tried_so_far", "gtep.evaluated_so_far", "run.resume",
-    }  # fmt: skip
+        "gtep.tried_so_far",
+        "gtep.evaluated_so_far",
+        "run.resume",
+    }
     shown = gtep.view(s)
     assert list(shown.all_tables()) == []
     assert shown.to_json()["findings"] == []

@@ -11,7 +11,8 @@ from protocols.gtep.summary import summarise
 from protocols.gtep.unshared import Unshared
 from protocols.report import gtep_tried
 from protocols.report.gtep_compared import look_alikes, unshared
-from protocols.report.gtep_notes import PAIRS_NAMED, headline, tiles
+from protocols.report.gtep_headline import headline, tiles
+from protocols.report.gtep_notes import PAIRS_NAMED
 from seqsearch.distribution.interval import Interval
 from seqsearch.selection.regret import Difference, mean_over_orders
 from tests.unit.report.gtep_rows import POOL, TUNE, Made
@@ -25,9 +26,18 @@ def test_acc_alone_that_would_choose_otherwise_is_said() -> None:
     for number, (acc, avg) in enumerate(((0.50, 0.77), (0.52, 0.51))):
         score = 2 * acc * avg / (acc + avg)
         made.trials.append(
-            {"pool": TUNE, "method_id": "a", "trial": number, "params": "{}", "accuracy": acc, "average_accuracy": avg,
-             "harmonic_mean": score, "status": "ok", "chosen": number == 0}
-        )  # fmt: skip
+            {
+                "pool": TUNE,
+                "method_id": "a",
+                "trial": number,
+                "params": "{}",
+                "accuracy": acc,
+                "average_accuracy": avg,
+                "harmonic_mean": score,
+                "status": "ok",
+                "chosen": number == 0,
+            }
+        )
     [said] = coded(summarise(made.results()))["gtep.alone"]
     assert said.values == {"method": "a", "figure": "Acc", "other": 1, "chosen": 0}
 
@@ -63,8 +73,10 @@ def test_rankings_of_methods_that_are_all_alike_have_no_tau() -> None:
 def test_pairs_are_not_compared_with_few_orders() -> None:
     found = coded(summarise(three(orders=2, conventional=True).results()))
     assert {n.values["rankings"] for n in found["gtep.pairs_unknown"]} == {
-        "as chosen, tuned", "tuned, conventional", "tuned, original",
-    }  # fmt: skip
+        "as chosen, tuned",
+        "tuned, conventional",
+        "tuned, original",
+    }
     assert {n.values["figure"] for n in found["gtep.unknown"]} == {"regret", "gain", "optimism"}
     assert {n.values["why"] for n in found["gtep.unknown"]} == {"3 class orders needed, 2 there"}
 
@@ -131,8 +143,10 @@ def test_settings_of_a_run_have_notes_where_they_matter() -> None:
     assert "gtep.phases" not in found
     made.trials[0] |= {"harmonic_mean": None, "status": "ok"}
     assert coded(summarise(made.results()))["gtep.left_early"][0].values == {
-        "method": "poor", "stopped": 1, "settings": 12,
-    }  # fmt: skip
+        "method": "poor",
+        "stopped": 1,
+        "settings": 12,
+    }
 
 
 def without(curve: list[list[float]], shared: int = 3) -> Unshared:
@@ -169,10 +183,20 @@ def test_look_alikes_are_counted_and_the_closest_are_named(near: int, code: str)
     s = summarise(three().results())
     assert not {"gtep.near", "gtep.none_near", "gtep.closest"} & set(coded(s))
     row = {
-        "pool": POOL, "number": 0, "near_images": near, "judged_images": 40, "tuned_class": "jay\x1b", "tuned_row": 1,
-        "judged_class": "van", "judged_row": 2, "backbone": "resnet18", "distance": 0.1, "own_distance": 0.2,
-        "median_within": 0.3, "median_across": 0.4,
-    }  # fmt: skip
+        "pool": POOL,
+        "number": 0,
+        "near_images": near,
+        "judged_images": 40,
+        "tuned_class": "jay\x1b",
+        "tuned_row": 1,
+        "judged_class": "van",
+        "judged_row": 2,
+        "backbone": "resnet18",
+        "distance": 0.1,
+        "own_distance": 0.2,
+        "median_within": 0.3,
+        "median_across": 0.4,
+    }
     alike = replace(s, results=replace(s.results, look_alikes=(row, {**row, "number": 1})))
     found = coded(alike)
     assert {"gtep.near", "gtep.none_near"} & set(found) == {code}

@@ -64,10 +64,20 @@ def test_a_text_is_a_sentence_of_a_known_level() -> None:
 
 def test_values_are_shown_in_their_ways() -> None:
     said = Sentence().vformat(
-        "{a:percent} {b:points} {c:percent} {n:n class} {n:is/are} {m} {k:to class} {k2:to class} {names:or} {sd:percent}", (),
-        {"a": 0.123, "b": -0.02, "c": Interval(0.5, 0.4, 0.6), "n": 1, "m": ["x", "y", "z"], "k": (2, 3), "k2": (2, 2),
-         "names": ["er", "ncm"], "sd": {"er": 0.01, "ncm": 0.02}},
-    )  # fmt: skip
+        "{a:percent} {b:points} {c:percent} {n:n class} {n:is/are} {m} {k:to class} {k2:to class} {names:or} {sd:percent}",
+        (),
+        {
+            "a": 0.123,
+            "b": -0.02,
+            "c": Interval(0.5, 0.4, 0.6),
+            "n": 1,
+            "m": ["x", "y", "z"],
+            "k": (2, 3),
+            "k2": (2, 2),
+            "names": ["er", "ncm"],
+            "sd": {"er": 0.01, "ncm": 0.02},
+        },
+    )
     assert (
         said
         == "12.3 -2.0 50.0 [40.0, 60.0] 1 class is x, y and z 2 to 3 classes 2 classes er or ncm er 1.0 and ncm 2.0"

@@ -185,9 +185,9 @@ def test_seeds_are_counted() -> None:
     made.baseline(0.9, 0.1)
     there = coded(made.summary([]))
     assert there["online.seeds"][0].values == {"seeds": 3}
-    assert "online.undrawn" in there
+    assert "online.not_sampled" in there
     assert "online.few_seeds" not in there
-    assert "online.undrawn" not in coded(two().summary([]))
+    assert "online.not_sampled" not in coded(two().summary([]))
 
 
 def test_learners_that_none_is_significantly_above_are_bold() -> None:
@@ -395,10 +395,14 @@ def test_how_s_came_about() -> None:
 @pytest.mark.parametrize(
     ("rule", "code"),
     [
-        (None, "online.rule_none"), (-3, "online.rule_none"), ("64", "online.rule_none"), (256, "online.rule_longer"),
-        (128, "online.rule"), (64, "online.rule"),
+        (None, "online.rule_none"),
+        (-3, "online.rule_none"),
+        ("64", "online.rule_none"),
+        (256, "online.rule_longer"),
+        (128, "online.rule"),
+        (64, "online.rule"),
     ],
-)  # fmt: skip
+)
 def test_what_the_rule_says_of_a_shift_that_was_named(rule: object, code: str) -> None:
     there = coded(two(said={"by_rule": {"shift": rule}}).summary())
     assert [c for c in there if c.startswith("online.rule")] == [code]

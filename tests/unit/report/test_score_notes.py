@@ -74,8 +74,9 @@ def test_what_holds_of_these_methods_and_of_what_was_taken_over() -> None:
     assert "score.these_methods" not in codes(EMPTY)
     there = list(notes(replace(EMPTY, known={"er": 3, "slca": 1})))
     assert [n.values for n in there if n.code == "score.taken_over"] == [
-        {"method": "er", "rollouts": 3, "source": "runs/s"}, {"method": "slca", "rollouts": 1, "source": "runs/s"}
-    ]  # fmt: skip
+        {"method": "er", "rollouts": 3, "source": "runs/s"},
+        {"method": "slca", "rollouts": 1, "source": "runs/s"},
+    ]
     bounded = MethodScore("er", False, None, None, None, None, {}, {"random": 0.9}, {})
     assert {"score.bound", "score.over_ncm"} <= codes(replace(EMPTY, methods=(bounded,)))
     assert not {"score.bound", "score.over_ncm", "score.taken_over"} & codes(EMPTY)
