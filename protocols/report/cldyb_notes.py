@@ -120,6 +120,8 @@ def notes(s: Summary) -> Iterator[Note]:
 def _finished(s: Summary) -> Iterator[Note]:
     several = not one_task(s)
     drop = s.overall.drop
+    if s.placed:
+        yield from searched_for(s.placed)
     if s.same and (drop.nothing_differs if drop else not several):
         yield note("cldyb.same", why=s.same)
     if several and s.random_sequences:
@@ -192,6 +194,12 @@ def covered(drop: Drop, searches: int = 1, shared_first: bool = True) -> Iterato
         yield note("cldyb.widest_images", share=share)
     else:
         yield note("cldyb.widest", share=share, part=part, flag=NARROWS[part])
+
+
+def searched_for(placed: Placed) -> Iterator[Note]:
+    """That the search was for easy sequences, if it was."""
+    if placed.test.end == "easier":
+        yield note("cldyb.easy")
 
 
 def marks(placed: Placed | None, shown_marks: Sequence[str], which: str = "found") -> Iterator[Note]:
@@ -333,7 +341,7 @@ def jointly(rows: Gaps, drop: Drop | None, placed: Placed | None) -> Iterator[No
         if harder(drop, placed):
             yield note("cldyb.no_joint")
         return
-    if not harder(drop, placed):
+    if not harder(drop, placed) and not (placed and placed.test.end == "easier"):
         yield note("cldyb.joint_unsaid")
     if without:
         yield note("cldyb.not_jointly", methods=without)

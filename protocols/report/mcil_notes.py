@@ -10,7 +10,7 @@ from protocols.mcil.summary import Summary
 from protocols.report.common_notes import assumption, at_chance, cost
 from protocols.report.mcil_tables import best, beyond_noise_first
 from protocols.report.notes import Note, note
-from protocols.report.text import enumerated, percent
+from protocols.report.text import count, enumerated, percent
 from protocols.report.view import Tile
 from seqsearch.core.text import shown
 from seqsearch.distribution.mean import FEWEST
@@ -35,7 +35,7 @@ def headline(s: Summary) -> Note:
     names = highest(s)
     of = {"names": names, "first": enumerated(names) if len(names) < 3 else f"{len(names)} methods"}
     if all(d.pair.over.lacking for d in s.pairs):
-        return note("mcil.too_few", **of, runs=_runs(s))
+        return note("mcil.too_few", **of, runs=_runs(s), unit=_unit(s))
     differing = sum(d.pair.told for d in s.pairs)
     return (
         note("mcil.differ", **of, differing=differing, pairs=len(s.pairs))
@@ -67,11 +67,17 @@ def _runs(s: Summary) -> int:
     return s.orders if s.orders > 1 else s.seeds
 
 
+def _unit(s: Summary) -> str:
+    """What intervals are over, as a noun behind its number."""
+    return s.unit if _runs(s) > 1 else s.unit.removesuffix("s")
+
+
 def notes(s: Summary) -> Iterator[Note]:
     """What was found, what all figures are conditional on, how they came about, and what the run cost."""
     yield from _conditions(s)
     if _runs(s) < FEWEST:
-        yield note("mcil.few", runs=_runs(s), fewest=FEWEST)
+        flag = "--orders" if s.orders > 1 else "--seeds"
+        yield note("mcil.few", runs=_runs(s), unit=_unit(s), fewest=FEWEST, flag=flag)
     yield from assumption(_runs(s), "runs")
     yield from at_chance(s.at_chance)
     if s.run.finished:
@@ -142,9 +148,8 @@ def _sizes(s: Summary) -> Iterator[Note]:
 
 
 def _grouped(sizes: list[int]) -> str:
-    """E.g. ``11, 11, 10 x 8``; sizes come larger first."""
-    found = []
-    for size in dict.fromkeys(sizes):
-        times = sizes.count(size)
-        found.append(f"{size} x {times}" if times > 2 else ", ".join([str(size)] * times))
-    return ", ".join(found)
+    """E.g. ``11 (2 times), 10 (8 times)``, or ``6 each``; sizes come larger first."""
+    distinct = list(dict.fromkeys(sizes))
+    if len(distinct) == 1:
+        return f"{distinct[0]}" + " each" * (len(sizes) > 1)
+    return ", ".join(f"{size} ({count(sizes.count(size), 'time')})" for size in distinct)

@@ -89,6 +89,7 @@ WAYS: dict[str, Callable[[Any], str]] = {
     "points": points,
     "p": p_text,
     "duration": duration,
+    "seconds": lambda s: f"{s:.2g} s" if s < 60 else duration(s),
     "count": lambda n: f"{n:,}",
 }
 

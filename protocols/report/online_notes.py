@@ -188,6 +188,9 @@ def _named(s: Summary) -> Iterator[Note]:
         yield note("online.rule_longer", rule=rule, shift=s.shift)
     else:
         yield note("online.rule", rule=rule)
+        return
+    if any(not t.unavailable_because for t in _estimates(s)):
+        yield note("online.too_sure")
 
 
 def _natural(value: Any) -> TypeGuard[int]:

@@ -109,6 +109,8 @@ def notes(s: ScoreSummary) -> Iterator[Note]:
 
 
 def _compared(s: ScoreSummary, of: Claim) -> Iterator[Note]:
+    if of.placed:
+        yield from cldyb.searched_for(of.placed)
     if s.unseen_drop and s.searched_drop and not (s.unseen_drop.nothing_differs and s.searched_drop.nothing_differs):
         yield note("score.held_out")
         yield from _searched(s.searched_drop, s.searched_placed)

@@ -25,9 +25,6 @@ PLACEBO = (
     "Placebo: rewards were shuffled among the candidates of each step (--reward shuffled), so that the search could not learn. "
     "Its sequences check the verdict, and are no benchmark."
 )
-EASY = (
-    "The search was for easy sequences (--difficulty easy): the test is whether they are easier than random sequences."
-)
 BASELINES = {
     "within-group": (
         "Random sequences are no draw from the whole pool: each task after the first lies within one group of classes "

@@ -48,6 +48,10 @@ TEXTS = {
     ),
     "cldyb.same": Text("finding", "Why nothing differs: {why}."),
     # intervals
+    "cldyb.easy": Text(
+        "condition",
+        "The search was for easy sequences (--difficulty easy), and the test is whether they are easier than random sequences.",
+    ),
     "cldyb.over_searches": Text(
         "condition",
         "95 % intervals are over {over} ({found:n independent search}, {random:n random sequence}, "

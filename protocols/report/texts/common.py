@@ -58,7 +58,7 @@ TEXTS = {
     "cost.busy": Text("detail", "Workers were busy {share:percent} % of the time."),
     # where images and hyperparameters come from
     "pool.used": Text(
-        "detail", "Pool {pool}: {used} of {classes:n class} can be drawn, with {images:n image}, split {split}."
+        "detail", "Pool {pool}: {used} of {classes:n class} are used, with {images:n image}, split {split}."
     ),
     "pool.grown": Text("condition", "Pool {pool} is there from task {step} on (--grow)."),
     "pool.left_out": Text("detail", "Pool {pool}: these groups are left out: {groups}."),

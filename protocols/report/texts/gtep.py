@@ -162,7 +162,7 @@ TEXTS = {
     ),
     "gtep.train_time": Text(
         "detail",
-        "On {pool}, {first} takes {seconds:,.1f} s to train a class order; {less} of {known} methods take less time.",
+        "On {pool}, {first} takes {seconds:seconds} to train a class order; {less} of {known} methods take less time.",
     ),
     "gtep.spread": Text(
         "detail",
@@ -181,7 +181,7 @@ TEXTS = {
     # the first phase
     "gtep.chosen": Text(
         "detail",
-        "{method}: setting {number} of {settings} was chosen ({params}), with an H of {h:percent} % as chosen by.",
+        "{method}: setting {number} of {settings} was chosen ({params}). It was chosen by its H of {h:percent} %.",
     ),
     "gtep.too_high": Text("detail", "The H that a setting was chosen by is too high on average."),
     "gtep.not_well": Text("detail", "{method}: {failed} of {settings:n setting} diverged or failed."),

@@ -7,7 +7,7 @@ TEXTS = {
     "mcil.one": Text("headline", "{method} has an Avg of {average:percent} %; there is no other method to compare."),
     "mcil.equal": Text("headline", "All methods score the same in every run."),
     "mcil.too_few": Text(
-        "headline", "{first} {names:has/have} the highest Avg; {runs:n run} {runs:is/are} too few to compare methods."
+        "headline", "{first} {names:has/have} the highest Avg; {runs} {unit} {runs:is/are} too few to compare methods."
     ),
     "mcil.none_differ": Text(
         "headline", "{first} {names:has/have} the highest Avg, but no pair of methods differs significantly."
@@ -52,10 +52,10 @@ TEXTS = {
     ),
     "mcil.few": Text(
         "advice",
-        "{runs:n run} {runs:gives/give} no interval. Ask for {fewest} or more (--seeds), and for 5 or more to compare methods.",
+        "{runs} {unit} {runs:gives/give} no interval. Ask for {fewest} or more ({flag}), and for 5 or more to compare methods.",
     ),
     "mcil.bold": Text("detail", "Bold: no other method is significantly above (95 %, Holm over all pairs)."),
-    "mcil.experiences": Text("detail", "There are {experiences} experiences of {sizes} classes."),
+    "mcil.experiences": Text("detail", "The {experiences} experiences have this many classes: {sizes}."),
     "mcil.images": Text(
         "detail", "A class has {trained:.4g} images to learn from and {test:.4g} test images, on average."
     ),

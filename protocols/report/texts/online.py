@@ -87,12 +87,14 @@ TEXTS = {
     "online.rule_longer": Text(
         "warning",
         "The rule of --shift auto gives {rule:count} on the search part, so labels are correlated beyond S = {shift:count}. "
-        "Blocks may be too short, and intervals and verdicts may be too sure.",
+        "Blocks may be too short.",
     ),
     "online.rule_none": Text(
         "warning",
-        "The rule of --shift auto finds no shift on the search part, so labels S samples apart may be correlated. Intervals and "
-        "verdicts may be too sure.",
+        "The rule of --shift auto finds no shift on the search part, so labels S samples apart may be correlated.",
+    ),
+    "online.too_sure": Text(
+        "warning", "Intervals and verdicts may be too sure, because labels beyond S may be correlated."
     ),
     "online.shift_chosen": Text(
         "detail", "seqsearch chose S = {shift:count} on the search part, before it trained any learner."

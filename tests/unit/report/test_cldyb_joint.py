@@ -98,6 +98,7 @@ def test_without_joint_training_a_dash_and_nothing_claimed():
     without = ("not_jointly", {"methods": ["er"]})
     assert found(some, drop(FOUND, RANDOM), placed()) == [without]
     assert found(some) == [("joint_unsaid", {}), without]
+    assert found(some, p=placed(RANDOM[:1] + 0.1, end="easier")) == [without]
     assert found([("er", None)], drop(FOUND, RANDOM), placed()) == [("no_joint", {})]
     assert found([("er", None)]) == []
     few = gap(FOUND + 0.3, RANDOM[:2] + 0.1, random=RANDOM[:2])

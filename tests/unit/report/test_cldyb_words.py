@@ -13,7 +13,7 @@ from protocols.cldyb.steps import Steps, steps_of
 from protocols.cldyb.summary import MethodSummary, Progress, Side, Summary
 from protocols.cldyb.surrogates import Agreement, Surrogates
 from protocols.report.cldyb_notes import covered, headline, notes, tiles
-from protocols.report.notes import Note
+from protocols.report.notes import Note, by_importance
 from protocols.running.provenance import Provenance
 from seqsearch.distribution.correlation import similarity_correlation
 from seqsearch.distribution.drop import ImageShares, drop
@@ -92,6 +92,12 @@ def test_the_verdict_is_that_of_the_rank_test(s, code, said):
     assert of.code == f"cldyb.{code}"
     assert of.text.startswith(said)
     assert len(of.text.split()) <= 16
+
+
+@pytest.mark.parametrize(("accuracies", "end"), [(LOW, "harder"), (HIGH, "easier")])
+def test_a_search_for_easy_sequences_is_reported_with_the_first_notes(accuracies, end):
+    first, _ = by_importance(notes(compared(accuracies, RANDOM, end)))
+    assert ("cldyb.easy" in [n.code for n in first]) == (end == "easier")
 
 
 def test_tiles_have_the_figures_of_the_headline():

@@ -57,12 +57,12 @@ def test_where_nothing_is_told_that_is_said():
     assert headline(s).code == "mcil.none_differ"
 
 
-@pytest.mark.parametrize("n", [1, 2])
-def test_of_one_or_two_runs_there_is_no_interval(n):
+@pytest.mark.parametrize(("n", "unit", "flag"), [(1, "training seed", "--seeds"), (2, "class orders", "--orders")])
+def test_of_one_or_two_runs_there_is_no_interval(n, unit, flag):
     s = summary({"a": runs(0.2, n), "b": runs(0.9, n)})
     assert headline(s).code == "mcil.too_few"
     assert "[" not in key(s).texts[0][1]
-    assert coded(s)["mcil.few"][0].values == {"runs": n, "fewest": 3}
+    assert coded(s)["mcil.few"][0].values == {"runs": n, "unit": unit, "fewest": 3, "flag": flag}
 
 
 def test_methods_that_agree_are_not_told_apart():

@@ -411,6 +411,16 @@ def test_what_the_rule_says_of_a_shift_that_was_named(rule: object, code: str) -
     assert (said.level == "warning") == (code != "online.rule")
 
 
+@pytest.mark.parametrize(
+    ("shift", "rule", "sure"), [(16, None, True), (16, 64, True), (16, 16, False), (128, None, False)]
+)
+def test_intervals_may_be_too_sure_only_if_there_are_any(shift: int, rule: int | None, sure: bool) -> None:
+    made = Made(shift=shift, said={"by_rule": {"shift": rule}})
+    made.learner("a", 0.8, 0.3)
+    made.baseline(0.1, 0.1)
+    assert ("online.too_sure" in coded(made.summary())) == sure
+
+
 def test_the_stream_is_described_as_far_as_it_is_known() -> None:
     there = coded(two().summary())
     assert there["online.stream"][0].values == {"name": "made", "samples": 3000, "classes": 10}

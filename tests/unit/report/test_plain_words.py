@@ -83,6 +83,5 @@ def test_a_rule_that_finds_no_shift_is_told_plainly() -> None:
     made.baseline(0.1, 0.1)
     [said] = [n.text for n in notes(made.summary()) if n.code == "online.rule_none"]
     assert said == (
-        "The rule of --shift auto finds no shift on the search part, so labels S samples apart may be correlated. Intervals and "
-        "verdicts may be too sure."
+        "The rule of --shift auto finds no shift on the search part, so labels S samples apart may be correlated."
     )
