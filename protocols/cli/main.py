@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
+import os
 import re
 import sys
 from functools import cache
@@ -83,6 +85,9 @@ class Main(Commands):
     """
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
+        for stream in (sys.stdout, sys.stderr):  # a terminal of few characters gets the others as escapes
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
         try:
             return super().main(*args, **kwargs)
         except UserError as error:
@@ -91,9 +96,11 @@ class Main(Commands):
                 leave(2)
             sys.exit(2)
         except OSError as error:
-            if error.errno != errno.ENAMETOOLONG:
+            if error.errno == errno.EPIPE:  # whoever read the output has enough
                 raise
-            click.echo(f"seqsearch: {brief(error.filename)}: the name is too long for a file", err=True)
+            why = "the name is too long for a file" if error.errno == errno.ENAMETOOLONG else error.strerror
+            where = "the output cannot be written" if error.filename is None else brief(os.fsdecode(error.filename))
+            click.echo(f"seqsearch: {where}: {why}", err=True)
             sys.exit(2)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:

@@ -48,12 +48,13 @@ class Noise:
         return not self.of.lacking and self.of.seed == 0
 
 
-def pairs_of(whole: Sequence[Judged]) -> list[Difference]:
-    """All pairs of methods all whose runs ended."""
+def pairs_of(whole: Sequence[Judged], planned: int) -> list[Difference]:
+    """All pairs of methods all whose runs ended, of ``planned`` methods; see `seqsearch.distribution.runs.pairs`."""
     if len(whole) < 2:
         return []
     return [
-        Difference(whole[p.first].label, whole[p.second].label, p) for p in pairs(np.array([h.values for h in whole]))
+        Difference(whole[p.first].label, whole[p.second].label, p)
+        for p in pairs(np.array([h.values for h in whole]), planned=planned)
     ]
 
 

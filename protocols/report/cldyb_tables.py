@@ -245,7 +245,7 @@ def _columns(summary: Summary) -> list[Column]:
     sides = [c.named(side) for c in (AR, ALA, *[JOINTLY] * jointly) for side in ("found", "random")]
     drops = [d for m in _rows(summary) for d in (m.drop, m.searched.drop if m.searched else None) if d]
     rises = any(d.relative.value < 0 and shows(d.relative.value) for d in drops)
-    drop = replace(DROP, below="- is a rise [95 %]") if rises else DROP
+    drop = replace(DROP, below="(negative: a rise) [95 %]") if rises else DROP
     return [METHOD, *found, ACC.named("random"), *sides, drop, *[GAP_LARGER] * jointly]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from protocols.evaluate.compare.agreement import Agreement
 from protocols.evaluate.compare.comparison import Comparison
@@ -16,6 +16,7 @@ from protocols.report.text import interval, percent, points, signed
 from protocols.report.view import Tile
 from seqsearch.core.text import cut, shown
 from seqsearch.distribution.contrast import FEWEST_OVER
+from seqsearch.distribution.mean_difference import Estimate
 
 LONGEST = 500
 """Characters of what a run says of itself."""
@@ -80,9 +81,9 @@ def _bounds(text: str) -> str:
 
 def notes(c: Comparison) -> Iterator[Note]:
     """What holds of all figures, what runs say of themselves, such as biases, what is missing, and what runs share."""
+    yield from _conditions(c)
     if len(c.runs) > 1 and c.shared and c.random_shared:
         yield from _same(c)
-    yield from _conditions(c)
     yield from (
         note("compare.remark", run=r.name, text=shown(cut(remark, LONGEST))) for r in c.runs for remark in r.remarks
     )
@@ -103,14 +104,9 @@ def notes(c: Comparison) -> Iterator[Note]:
 def _conditions(c: Comparison) -> Iterator[Note]:
     """What the intervals are over, and conditional on."""
     accuracies = [s.estimates["acc"] for s in c.sides]
-    estimates = [*accuracies, *(d.estimate for d in c.differences if d.figure == "acc")]
-    yield note("compare.intervals")
-    if any(e.fixed for e in estimates):
-        yield note("compare.these_sequences", fewest=FEWEST_OVER)
-    if any(e.these_trainings for e in estimates):
-        yield note("compare.these_trainings", fewest=FEWEST_OVER)
-    if any(e.these_images for e in estimates):
-        yield note("compare.these_images")
+    there = [*accuracies, *(d.estimate for d in c.differences if d.figure == "acc")]
+    if estimates := [e for e in there if math.isfinite(e.value.low)]:
+        yield from _over(estimates)
     if c.studies:
         yield note("compare.spread")
     means = [e for s in c.sides for e in s.estimates.values() if not e.fixed and math.isfinite(e.value.low)]
@@ -122,6 +118,24 @@ def _conditions(c: Comparison) -> Iterator[Note]:
         yield note("compare.upcoming", step=c.start)
     if c.groups:
         yield note("compare.groups")
+
+
+def _over(estimates: Sequence[Estimate]) -> Iterator[Note]:
+    """What all intervals are over or conditional on, and on what some of them are conditional beside."""
+    parts: dict[str, list[bool]] = {
+        "sequences": [e.fixed > 0 for e in estimates],
+        "training seeds": [e.these_trainings for e in estimates],
+        "test images": [e.these_images for e in estimates],
+    }
+    given = [part for part, fixed in parts.items() if all(fixed)]
+    over = [part for part in parts if part not in given]
+    yield note("compare.intervals", over=over, given=["first task", "split of the images", *given])
+    if any(parts["sequences"]):
+        yield note("compare.these_sequences", fewest=FEWEST_OVER)
+    if any(parts["training seeds"]):
+        yield note("compare.these_trainings", fewest=FEWEST_OVER)
+    if any(parts["test images"]):
+        yield note("compare.these_images")
 
 
 def _same(c: Comparison) -> Iterator[Note]:

@@ -91,7 +91,7 @@ def tiles(s: EdgeSummary) -> Iterator[Tile]:
         ends, p = claimed(t), {"hard": (t.p_hard, t.p_hard_above), "easy": (t.p_easy, t.p_easy_below)}
         for end, colour in (("hard", "found"), ("easy", "easy")):
             direction = ends.get(end, END[end])
-            yield Tile(p_text(p[end][direction != END[end]]), f"p of the {end} sequence being {direction}", colour)
+            yield Tile(p_text(p[end][direction != END[end]]), f"p-value: the {end} sequence is {direction}", colour)
         yield Tile(str(t.L), "random sequences")
 
 

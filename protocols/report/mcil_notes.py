@@ -33,7 +33,12 @@ def headline(s: Summary) -> Note:
     if all(d.pair.alike for d in s.pairs):
         return note("mcil.equal")
     names = highest(s)
-    of = {"names": names, "first": enumerated(names) if len(names) < 3 else f"{len(names)} methods"}
+    finished = len(s.whole) == len(s.run.methods)
+    of = {
+        "names": names,
+        "first": enumerated(names) if len(names) < 3 else f"{len(names)} methods",
+        "among": "" if finished else f" of {len(s.whole)} finished methods",
+    }
     if all(d.pair.over.lacking for d in s.pairs):
         return note("mcil.too_few", **of, runs=_runs(s), unit=_unit(s))
     differing = sum(d.pair.told for d in s.pairs)

@@ -263,7 +263,7 @@ def verdict(d: Difference) -> str:
         return "equal in every run"
     if d.pair.over.lacking:
         return "no interval"
-    return f"{d.first if d.pair.over.interval.value > 0 else d.second} above" if d.pair.told else "not told"
+    return f"{d.first if d.pair.over.interval.value > 0 else d.second} above" if d.pair.told else "undecided"
 
 
 def worth(s: Summary) -> Table:
@@ -289,7 +289,7 @@ def worth(s: Summary) -> Table:
 def _lost(over: OverRuns, p: float) -> str:
     if over.lacking:
         return "no interval"
-    return {1: "worse", -1: "better"}.get(over.interval.sign if p <= 0.05 else 0, "not told")
+    return {1: "worse", -1: "better"}.get(over.interval.sign if p <= 0.05 else 0, "undecided")
 
 
 def noise(s: Summary) -> Table:
@@ -305,4 +305,4 @@ def noise(s: Summary) -> Table:
 def _noisy(n: Noise) -> str:
     if n.unseeded:
         return "seeds change nothing"
-    return n.of.lacking or ("orders matter" if n.p <= 0.05 else "not told from seeds")
+    return n.of.lacking or ("orders matter" if n.p <= 0.05 else "within seed-to-seed variation")

@@ -45,10 +45,14 @@ def printable(name: str) -> str:
 
 def counted(n: int, noun: str) -> str:
     """
-    >>> counted(1, "class"), counted(2000, "class"), counted(0, "image"), counted(2, "search")
-    ('1 class', '2,000 classes', '0 images', '2 searches')
+    >>> counted(1, "class"), counted(2000, "class"), counted(0, "image"), counted(2, "search"), counted(2, "study")
+    ('1 class', '2,000 classes', '0 images', '2 searches', '2 studies')
     """
-    return f"{n:,} {noun}" + ("" if n == 1 else "es" if noun.endswith(("s", "ch")) else "s")
+    if n == 1:
+        return f"{n:,} {noun}"
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        return f"{n:,} {noun[:-1]}ies"
+    return f"{n:,} {noun}" + ("es" if noun.endswith(("s", "ch")) else "s")
 
 
 def shown(text: str) -> str:

@@ -42,15 +42,20 @@ def place(value: float, draws: ArrayLike) -> Place:
     )  # fmt: skip
 
 
-def holm(p: Sequence[float]) -> list[float]:
+def holm(p: Sequence[float], planned: int = 0) -> list[float]:
     """p-values adjusted so that any false one among those at most .05 comes in at most 5 % of cases, whatever their dependence
     ("A Simple Sequentially Rejective Multiple Test Procedure", Holm, 1979).
 
+    ``planned``: tests that there should have been, if more; those that are missing count as not significant.
+
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
+    >>> holm([0.01], planned=3)
+    [0.03]
     """
+    tests = max(planned, len(p))
     adjusted, worst = [0.0] * len(p), 0.0
     for rank, i in enumerate(np.argsort(p, kind="stable").tolist()):
-        worst = max(worst, min(1.0, (len(p) - rank) * p[i]))
+        worst = max(worst, min(1.0, (tests - rank) * p[i]))
         adjusted[i] = worst
     return adjusted

@@ -72,8 +72,11 @@ def over_runs(values: ArrayLike, limits: Limits = DIFFERENCE, level: float = 0.9
     return OverRuns(interval, of_draws(x).p(0.0), n)
 
 
-def pairs(values: ArrayLike, level: float = 0.95) -> list[Pair]:
+def pairs(values: ArrayLike, level: float = 0.95, planned: int = 0) -> list[Pair]:
     """All pairs of ``values [M, n]``, method by run: the same runs for all.
+
+    ``planned``: methods that were to be compared, if some have failed. Their pairs count in both corrections, so that the
+    failure of one method makes no difference of two others significant.
 
     Raises:
         ValueError: another shape, or what is not finite.
@@ -81,8 +84,8 @@ def pairs(values: ArrayLike, level: float = 0.95) -> list[Pair]:
     x = finite(values, "figures of methods by run", (2,))
     places = [(a, b) for a in range(len(x)) for b in range(a + 1, len(x))]
     over = [over_runs(x[a] - x[b], level=level) for a, b in places]
-    adjusted = iter(holm([o.p for o in over if not o.lacking]))
-    family = max(1, len(places))
+    family = max(1, len(places), planned * (planned - 1) // 2)
+    adjusted = iter(holm([o.p for o in over if not o.lacking], family - sum(bool(o.lacking) for o in over)))
     return [
         Pair(
             a, b, o, over_runs(x[a] - x[b], level=1 - (1 - level) / family).interval,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from seqsearch.core.bits import unpacked
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import copyable
+from seqsearch.core.typed import brief
 from seqsearch.results.rows import Row, TaskSequence, model_bytes, stored_bytes
 from seqsearch.results.schema import RESULTS, SEQUENCES, STATS, TRACE
 from seqsearch.results.stats import read_stats
@@ -118,18 +119,22 @@ def read_results(run: Path) -> RunResults:
     """Read a run that is finished, or was stopped by its time budget.
 
     Raises:
-        UserError: no run folder, a run that has exported nothing yet, or a damaged file.
+        UserError: no run folder, a run that has exported nothing yet, a damaged file, or results of another run.
     """
     config, here = read_config(run), Inside(run)
     for name in (SEQUENCES.file, RESULTS.file):
         if not here.has(name):
             raise UserError(_lacking(run, config, name))
+    results = read_rows(run / RESULTS.file, RESULTS)
+    own = config.get("run_id")
+    if other := next((r["run_id"] for r in results if own and r["run_id"] != own), None):
+        raise UserError(f"{run / RESULTS.file} is of run {brief(other)}, config.json of {brief(own)}: restore the file")
     return assembled(
         run,
         config,
         read_stats(run / STATS) if here.has(STATS) else None,
         read_sequences(run / SEQUENCES.file),
-        read_rows(run / RESULTS.file, RESULTS),
+        results,
         read_rows(run / TRACE.file, TRACE) if here.has(TRACE.file) else [],
     )
 

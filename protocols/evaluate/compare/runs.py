@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from seqsearch.core.text import shown
 from seqsearch.core.typed import brief
 from seqsearch.core.types import Task
 from seqsearch.results.rows import TaskSequence
-from seqsearch.results.run import FOUND, RunResults, Scored, read_config, read_results
+from seqsearch.results.run import FOUND, RunResults, read_config, read_results
 
 MOST_RUNS = 20
 PROTOCOLS = ("cldyb", "edge", "score")
@@ -187,7 +188,7 @@ def judged(run: ComparedRun, method: str, side: str) -> Judged | None:
     """Complete rollouts of a method on all sequences of a side; None if there are no seeds with which all are complete.
 
     Where the sequences have no common training seed (random ones of ``edge``), ``seeds`` is empty, and each row has the rollouts
-    of its own seeds.
+    of seeds that no other sequence has, as `edge` itself reports them; of all its seeds if a sequence has none of its own.
     """
     sequences = run.sequences(side, method)
     common = run.data.complete(method, sequences)
@@ -195,15 +196,15 @@ def judged(run: ComparedRun, method: str, side: str) -> Judged | None:
         seeds = tuple(sorted(common))
         rows = tuple(tuple(run.data.rollouts[s.sequence_id, method, r] for r in seeds) for s in sequences)
         return Judged(sequences, seeds, rows)
-    own = [_own(run.data, s, method) for s in sequences]
-    return Judged(sequences, (), tuple(own)) if own and all(own) else None
-
-
-def _own(data: RunResults, s: TaskSequence, method: str) -> tuple[Scored, ...]:
-    """Rollouts of one sequence, with the seeds that it has; none if one of them did not end well."""
-    found = [data.rollouts.get((s.sequence_id, method, r)) for r in data.seeds]
-    there = tuple(f for f in found if f is not None)
-    return there if all(f.complete for f in there) else ()
+    of = [
+        {r: found for r in run.data.seeds if (found := run.data.rollouts.get((s.sequence_id, method, r)))}
+        for s in sequences
+    ]
+    if not of or not all(of) or not all(scored.complete for own in of for scored in own.values()):
+        return None
+    used = Counter(r for _, m, r in run.data.rollouts if m == method)
+    alone = [{r: scored for r, scored in own.items() if used[r] == 1} for own in of]
+    return Judged(sequences, (), tuple(tuple(own.values()) for own in (alone if all(alone) else of)))
 
 
 def same_sequences(a: ComparedRun, b: ComparedRun, side: str) -> bool:

@@ -55,12 +55,13 @@ TEXTS = {
     "cldyb.over_searches": Text(
         "condition",
         "95 % intervals are over {over} ({found:n independent search}, {random:n random sequence}, "
-        "{seeds:n training seed}). They are conditional on the {given}.",
+        "{seeds:n training seed} of the found ones). They are conditional on the {given}.",
     ),
     "cldyb.these_found": Text(
         "condition",
-        "95 % intervals are over {over} ({found:n found sequence}, {random:n random sequence}, {seeds:n training seed}). "
-        "They are conditional on the {given}; another search may find less (--searches).",
+        "95 % intervals are over {over} ({found:n found sequence}, {random:n random sequence}, "
+        "{seeds:n training seed} of the found ones). They are conditional on the {given}; another search may find "
+        "less (--searches).",
     ),
     "cldyb.own_sequences": Text(
         "detail", "The found sequences come from {searches:n search}, each of them for other methods."

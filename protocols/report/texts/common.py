@@ -42,8 +42,8 @@ TEXTS = {
     "cost.unknown": Text("detail", "The run folder has no stats.json, so the cost of the run is unknown."),
     "cost.moved": Text(
         "finding",
-        "{method}: training moves its features by {moved:percent} % (median of {trainings:n training}), so that it is nearly its "
-        "head on frozen features.",
+        "{method}: training changes its features by {moved:percent} % only (median of {trainings:n training}), so it is nearly a "
+        "classifier on frozen features.",
     ),
     "cost.trainings": Text("detail", "{trainings:n training} {trainings:was/were} done."),
     "cost.naive": Text(

@@ -27,20 +27,20 @@ TEXTS = {
     # what figures hold for
     "compare.intervals": Text(
         "condition",
-        "95 % intervals are over sequences, training seeds and test images, conditional on the first task and the split of the "
-        "images.",
+        "95 % intervals are over {over}. They are conditional on the {given}.",
     ),
     "compare.these_sequences": Text(
         "condition",
-        "Figures of runs with fewer than {fewest} found sequences, or with found sequences of one accuracy, hold for these "
+        "An interval of fewer than {fewest} found sequences, or of found sequences with one accuracy, is conditional on these "
         "sequences (--searches).",
     ),
     "compare.these_trainings": Text(
         "condition",
-        "Figures of sequences that share fewer than {fewest} training seeds hold for these seeds (--score-seeds).",
+        "An interval of fewer than {fewest} training seeds is conditional on these seeds (--score-seeds).",
     ),
     "compare.these_images": Text(
-        "condition", "Where it is unknown which test images were right, intervals hold for these images."
+        "condition",
+        "Where it is unknown which test images were right, an interval is conditional on these test images.",
     ),
     "compare.spread": Text(
         "condition",

@@ -25,7 +25,8 @@ TEXTS = {
     # conditions
     "gtep.over": Text(
         "condition",
-        "Intervals are over {orders:n class order} of these classes, the same for all methods. Each has its own training seed.",
+        "Means and intervals are over {orders:n class order} of these classes, the same for all methods. Each has its own "
+        "training seed.",
     ),
     "gtep.conditional": Text(
         "condition",

@@ -7,14 +7,16 @@ TEXTS = {
     "mcil.one": Text("headline", "{method} has an Avg of {average:percent} %; there is no other method to compare."),
     "mcil.equal": Text("headline", "All methods score the same in every run."),
     "mcil.too_few": Text(
-        "headline", "{first} {names:has/have} the highest Avg; {runs} {unit} {runs:is/are} too few to compare methods."
+        "headline",
+        "{first} {names:has/have} the highest Avg{among}; {runs} {unit} {runs:is/are} too few to compare methods.",
     ),
     "mcil.none_differ": Text(
-        "headline", "{first} {names:has/have} the highest Avg, but no pair of methods differs significantly."
+        "headline", "{first} {names:has/have} the highest Avg{among}, but no pair of methods differs significantly."
     ),
     "mcil.differ": Text(
         "headline",
-        "{first} {names:has/have} the highest Avg; {differing} of {pairs:n pair} of methods differ significantly.",
+        "{first} {names:has/have} the highest Avg{among}; {differing} of {pairs:n pair} of methods {differing:differs/differ} "
+        "significantly.",
     ),
     "mcil.failed": Text(
         "warning", "{methods} did not finish all runs and {methods:is/are} compared with no other method."

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -155,3 +158,28 @@ def test_where_there_is_no_terminal_columns_say_how_wide(runs: list[Path], monke
     assert max(map(len, run(*runs).output.splitlines())) <= 80
     monkeypatch.delenv("COLUMNS")
     assert 80 < max(map(len, run(*runs).output.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+def test_what_the_encoding_of_the_output_has_not_is_escaped(tmp_path: Path, encoding: str) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("method,A \u4e2d,R\n\U0001f600,1,2\nb,2,1\nc,3,3\n", encoding="utf-8")
+    command = [sys.executable, "-m", "protocols.cli", "compare", "--table", str(table)]
+    ran = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding}, check=True)
+    assert b"A \\u4e2d" in ran.stdout
+    assert b"\\U0001f600" in ran.stdout
+
+
+def test_an_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("method,A,R\na,1,2\nb,2,1\nc,3,3\n")
+    command = [sys.executable, "-m", "protocols.cli", "compare", "--table", str(table)]
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (2, "seqsearch: the output cannot be written: No space left on device\n")
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(runs: list[Path]) -> None:
+    refused = run(*runs, "--out", "/proc/none")
+    assert refused.exit_code == 2
+    assert refused.stderr == "seqsearch: '/proc/none': No such file or directory\n"

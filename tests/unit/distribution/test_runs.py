@@ -52,6 +52,14 @@ def test_a_difference_that_all_runs_share_is_told_and_noise_is_not():
         assert p.p >= p.over.p
 
 
+def test_a_method_that_failed_makes_no_difference_of_others_significant():
+    x = [[0.1, 0.2, 0.3, 0.25], [0.13, 0.24, 0.36, 0.29]]
+    (alone,), (of_three,) = pairs(x), pairs(x, planned=3)
+    assert alone.p == alone.over.p
+    assert of_three.p == pytest.approx(3 * alone.over.p)
+    assert of_three.together.low < alone.together.low == alone.over.interval.low
+
+
 def test_pairs_that_agree_in_every_run_are_alike_and_are_no_test():
     found = pairs([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.3, 0.42, 0.51]])
     assert [p.alike for p in found] == [True, False, False]

@@ -10,6 +10,7 @@ import pytest
 
 from protocols.edge.disparity import Disparity, disparity
 from protocols.edge.estimates import estimates
+from protocols.evaluate.compare.runs import ComparedRun, judged
 from protocols.report.edge_tables import luck
 from seqsearch.metrics.accuracy import order_disparity
 from seqsearch.planners.replicates import of_given, scoring
@@ -40,6 +41,17 @@ def test_by_hand(tmp_path: Path) -> None:
     assert disparity(results(tmp_path / "3", third), "er", list(third)) == Disparity(
         3, pytest.approx((0.35 + 0.3) / 2), pytest.approx(0.35)
     )
+
+
+def test_a_comparison_takes_the_seeds_that_no_other_sequence_has(tmp_path: Path) -> None:
+    """So that it reports the mean that `edge` reports, over one draw of order and seed together."""
+    data = results(tmp_path, ORDERS)
+    data = replace(data, sequences=tuple(replace(s, kind="random") for s in data.sequences))
+    data.rollouts["hard", "er", scoring(1)[0]] = data.rollouts["own-a", "er", scoring(1)[0]]
+    found = judged(ComparedRun("run", tmp_path, data, (), (2, 2), None), "er", "random")
+    assert found is not None
+    assert found.seeds == ()
+    assert [[s.accuracy[-1].tolist() for s in row] for row in found.rollouts] == [[[0.9, 0.5]], [[0.8, 0.6]]]
 
 
 @pytest.mark.parametrize("names", [[], ["own-a"]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,8 @@ from protocols.report.notes import Note
 from protocols.running.provenance import CIRCULAR, REWARDED_ON_TEST
 from seqsearch.core.errors import UserError
 from seqsearch.results.rows import JudgedRollout, TaskSequence
+from seqsearch.results.run import read_results
+from seqsearch.results.schema import RESULTS
 from tests.unit.run_folders import STATS, RenamedPool, glyphs, outcome, rescored, sequence, write_run
 
 POOL, NEW = glyphs(), glyphs(20)
@@ -428,3 +431,10 @@ def test_studies_on_other_devices_or_of_other_code_are_refused(tmp_path: Path) -
     other = make(tmp_path / "10", [[2, 3]], config=on("cpu x86_64", 10), digest="edited")
     with pytest.raises(UserError, match="and in code, parameters, weights or versions of er, code, parameters"):
         compare([cpu, other])
+
+
+def test_results_of_another_run_are_refused(tmp_path: Path) -> None:
+    a, b = make(tmp_path / "a", [[2, 3]]), make(tmp_path / "b", [[4, 5]])
+    shutil.copyfile(b / RESULTS.file, a / RESULTS.file)
+    with pytest.raises(UserError, match=r"a/results\.parquet is of run 'b', config\.json of 'a': restore the file"):
+        read_results(a)

@@ -39,7 +39,7 @@ def of(found: float, random: float) -> Drop:
 
 def test_the_column_of_drops_says_that_a_negative_one_is_a_rise() -> None:
     for method, heading, cell in (
-        (of(0.8, 0.6), "- is a rise [95 %]", "-33.3 ["),
+        (of(0.8, 0.6), "(negative: a rise) [95 %]", "-33.3 ["),
         (of(0.6, 0.8), "of Acc [95 %]", "25.0 ["),
         (of(0.8, 0.80001), "of Acc [95 %]", "0.0"),
     ):

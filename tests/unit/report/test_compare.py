@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -73,25 +74,46 @@ def test_of_more_runs_those_that_differ_are_counted(runs: list[Path]) -> None:
 def test_notes_say_what_figures_hold_for(runs: list[Path]) -> None:
     c = compare(runs[:2])
     found = coded(c)
-    assert found.keys() >= {
-        "compare.intervals",
-        "compare.these_sequences",
-        "compare.these_trainings",
-        "compare.these_images",
-        "compare.no_images",
-        "compare.groups",
-        "compare.no_reference",
-    }
+    assert found.keys() >= {"compare.no_images", "compare.groups", "compare.no_reference"}
     assert found["compare.runs"][0].values == {"runs": ["a", "b"]}
     assert found["compare.shared"][0].values == {"methods": 2}
     assert not {"compare.upcoming", "compare.none_shared", "compare.trouble", "compare.spread"} & found.keys()
-    known = [
-        replace(e, these_images=False, these_trainings=False, fixed=0) for s in c.sides for e in s.estimates.values()
-    ]
-    for s, e in zip(c.sides, known[::4], strict=True):
+    conditions = {"compare.intervals", "compare.these_sequences", "compare.these_trainings", "compare.these_images"}
+    for s in c.sides:
+        s.estimates["acc"] = replace(s.estimates["acc"], value=Interval(0.5))
+    assert not conditions & coded(replace(c, differences=())).keys(), "there is no interval"
+
+
+INTERVAL = Estimate(Interval(0.5, 0.4, 0.6), Interval(0.5), (3,), 3, "", these_images=False, these_trainings=False)
+THESE = replace(INTERVAL, these_images=True, these_trainings=True, fixed=1)
+
+
+@pytest.mark.parametrize(
+    ("estimates", "over", "given", "of_some"),
+    [
+        ((INTERVAL, INTERVAL), ["sequences", "training seeds", "test images"], [], set()),
+        ((THESE, INTERVAL), ["sequences", "training seeds", "test images"], [], {"sequences", "trainings", "images"}),
+        (
+            (replace(THESE, these_images=False), replace(INTERVAL, these_trainings=True)),
+            ["sequences", "test images"],
+            ["training seeds"],
+            {"sequences", "trainings"},
+        ),
+    ],
+)
+def test_notes_say_what_intervals_are_over(
+    runs: list[Path], estimates: tuple[Estimate, ...], over: list[str], given: list[str], of_some: set[str]
+) -> None:
+    c = compare(runs[:2])
+    for s, e in zip(c.sides, itertools.cycle(estimates)):
         s.estimates["acc"] = e
-    draws = coded(replace(c, differences=()))
-    assert not {"compare.these_sequences", "compare.these_trainings", "compare.these_images"} & draws.keys()
+    said = coded(replace(c, differences=()))
+    assert said["compare.intervals"][0].values == {"over": over, "given": ["first task", "split of the images", *given]}
+    assert {code.removeprefix("compare.these_") for code in said if code.startswith("compare.these_")} == of_some
+
+
+def test_what_is_upcoming_is_explained(runs: list[Path]) -> None:
+    c = compare(runs[:2])
     more = replace(
         c, start=2, troubles=("x\x1b",), groups={"a": GroupRewards((), 3, 7)}, ranks=agreement(c.table, "random")
     )

@@ -82,12 +82,12 @@ def test_the_tiles_have_the_p_values_of_the_headline(tmp_path: Path) -> None:
     both = {t.label: t.value for t in tiles(summary(tmp_path / "a", LOW, HIGH, spread(19)))}
     assert both.pop("mean accuracy of er, random sequences").startswith("70.0 [")
     assert both == {
-        "p of the hard sequence being harder": "0.050",
-        "p of the easy sequence being easier": "0.050",
+        "p-value: the hard sequence is harder": "0.050",
+        "p-value: the easy sequence is easier": "0.050",
         "random sequences": "19",
     }
     turned = {t.label: t.value for t in tiles(summary(tmp_path / "b", HIGH, LOW, spread(99)))}
-    assert turned["p of the hard sequence being easier"] == turned["p of the easy sequence being harder"] == "0.010"
+    assert turned["p-value: the hard sequence is easier"] == turned["p-value: the easy sequence is harder"] == "0.010"
     [alone] = tiles(summary(tmp_path / "c", [], [], spread(19)))
     assert alone.value.endswith("] %")
 

@@ -41,7 +41,7 @@ def test_pairs_that_differ_are_named_and_counted():
     assert (said.values["differing"], said.values["pairs"]) == (2, 3)
     assert len(said.text.split()) <= 16
     assert {(n.values["above"], n.values["below"]) for n in coded(s)["mcil.pair"]} == {("high", "low"), ("near", "low")}
-    assert {row[3] for row in pairs(s).rows} >= {"not told"}
+    assert {row[3] for row in pairs(s).rows} >= {"undecided"}
 
 
 def test_methods_that_none_is_significantly_above_are_bold():
@@ -114,7 +114,7 @@ def test_what_a_modality_is_worth_is_paired_over_the_runs():
     s = summary({"a": full, ("a", "image only"): image, ("a", "text only"): text})
     rows = {row[1]: row for row in worth(s).rows}
     assert rows["image only"][-1] == "worse"
-    assert rows["text only"][-1] == "not told"
+    assert rows["text only"][-1] == "undecided"
     (said,) = coded(s)["mcil.modality"]
     assert (said.values["method"], said.values["classifier"]) == ("a", "image only")
 
@@ -125,7 +125,11 @@ def test_noise_of_orders_and_of_seeds_has_a_note_for_each_case():
     turned = np.array([np.roll(0.5 + 5 * by_seed[0], k) + 0.001 * k for k in range(6)])
     s = summary({"moved": order + by_seed, "seeds": turned, "fixed": np.repeat(order, 3, axis=1)})
     verdicts = {row[0]: row[-1] for row in noise(s).rows}
-    assert verdicts == {"moved": "orders matter", "seeds": "not told from seeds", "fixed": "seeds change nothing"}
+    assert verdicts == {
+        "moved": "orders matter",
+        "seeds": "within seed-to-seed variation",
+        "fixed": "seeds change nothing",
+    }
     there = coded(s)
     assert list(there["mcil.orders_matter"][0].values["sd"]) == ["moved"]
     assert there["mcil.orders_undecided"][0].values == {"methods": ["seeds"]}

@@ -191,7 +191,7 @@ def test_a_run_says_whose_training_hardly_moves_features(tmp_path: Path) -> None
     assert stats["moved"][STILL][1] > 1
     page = (tmp_path / "run/report.html").read_text()
     assert page.count("so that it is nearly its head on frozen features") == 1
-    assert f"{STILL}: training moves its features by " in page
+    assert f"{STILL}: training changes its features by " in page
 
 
 def test_the_note_has_median_and_number() -> None:
