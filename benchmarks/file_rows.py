@@ -120,6 +120,7 @@ class _Page(HTMLParser):
         self.found: Rows = {}
         self._heading, self._label, self._text = "", "", ""
         self._cell = 0
+        self._names_row = False
         self._times: set[int] = set()
         self._skipped: list[str] = []
 
@@ -131,10 +132,11 @@ class _Page(HTMLParser):
             or (self._skipped and tag == self._skipped[0])
         ):
             self._skipped.append(tag)
-        elif tag in ("h1", "h2", "h3", "summary", "td", "th", "p", "li", "figcaption"):
+        elif tag in ("h1", "h2", "h3", "summary", "caption", "td", "th", "p", "li", "figcaption"):
             self.end_of_sentence()
         if tag == "tr":
             self._cell = 0
+        self._names_row = ("scope", "row") in attrs
 
     def handle_endtag(self, tag: str) -> None:
         if self._skipped:
@@ -144,7 +146,7 @@ class _Page(HTMLParser):
             self._heading = NUMBER.sub("#", self._text)
             self.end_of_sentence()
         elif tag in ("td", "th"):
-            if tag == "th":
+            if tag == "th" and not self._names_row:
                 self._times = (self._times if self._cell else set()) | (
                     {self._cell} if TIMES.fullmatch(self._text) else set()
                 )

@@ -111,7 +111,7 @@ def figure_of(ax: Axes) -> Figure:
 # ------------------------------------------------------------------------------------------------ on a page
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
-NAMES = {value: f"var(--{name})" for name, value in COLOURS.items()}
+NAMES = {value: f"var(--{name}, {value})" for name, value in COLOURS.items()}
 
 
 def inline(figure: Figure, name: str, label: str) -> str:

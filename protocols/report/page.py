@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from protocols.report.contamination import pretraining
+from protocols.report.terminal import WHOLE
 from protocols.report.text import Bold
 from protocols.report.view import View, view_of
 from protocols.running.protocol import MARK, Exported, Protocol
@@ -70,9 +73,29 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=laid_out,
     )
     made.tests["bold"] = lambda text: isinstance(text, Bold)
+    made.tests["long"] = lambda text: len(text) > WHOLE
     return made
+
+
+_RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]+"
+_APART = re.compile(rf"(?P<bdi>{_RIGHT_TO_LEFT}(?: {_RIGHT_TO_LEFT})*)|--[a-z][a-z-]{{,30}}|\[95 %\]")
+
+
+def laid_out(value: Any) -> Any:
+    """Text of a page: options and ``[95 %]`` are never broken, and words from right to left do not turn what is beside them.
+
+    In attributes, which hold no markup, a template escapes a text itself.
+    """
+    if not isinstance(value, str) or isinstance(value, Markup) or not _APART.search(value):
+        return value
+    return Markup(_APART.sub(_apart, escape(value)))  # escaped
+
+
+def _apart(found: re.Match[str]) -> str:
+    return f"<bdi>{found[0]}</bdi>" if found["bdi"] else f'<span class="whole">{found[0]}</span>'
 
 
 def _flat(prefix: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -14,8 +14,8 @@ from benchmarks.same_results import of_commands
 
 PAGE = """<html><head><title>7 runs</title><style>a { b: 5px }</style></head><body>
 <h1>Found 20.5 % less</h1><p class="lead">In 3 min 7 s, 12 trainings.</p>
-<h2>Accuracy of 2 tasks</h2><table><thead><tr><th>Method</th><th>Acc 1</th></tr></thead>
-<tbody><tr><td>er: lr=0.1</td><td><b>45.2</b> [40.1, 50.3]</td><td>1,024</td></tr></tbody></table>
+<h2>Accuracy of 2 tasks</h2><table><thead><tr><th>Method</th><th>Acc 1</th><th>kB</th><th>time, s</th></tr></thead>
+<tbody><tr><th scope="row">er: lr=0.1</th><td><b>45.2</b> [40.1, 50.3]</td><td>1,024</td><td>7.5</td></tr></tbody></table>
 <svg><text>99</text></svg><ul><li>8 seeds</li></ul>
 <details class="identity"><summary>Settings</summary><table><tr><td>seed</td><td>4</td></tr></table></details></body></html>"""
 TEXT = """Found 20.5 % less

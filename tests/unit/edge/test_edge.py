@@ -17,6 +17,7 @@ from protocols.edge.settings import EdgeSettings
 from protocols.edge.study import prepare
 from protocols.edge.trained import expected
 from protocols.report.edge_notes import headline, notes
+from protocols.report.page import laid_out
 from protocols.running.folder import RunFolder
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline
@@ -96,7 +97,7 @@ def test_unequal_tasks_several_extremes_and_own_orders(tmp_path: Path) -> None:
     seeds = pq.read_table(tmp_path / "run" / "results.parquet").to_pandas().groupby("sequence_id").seed.unique()
     assert [list(seeds[f"own-order-{i}"]) for i in range(2)] == [[of_given(0)], [of_given(1)]]
     report = (tmp_path / "run" / "report.html").read_text()
-    assert "extremes of the similarity of tasks at several distances (--objective lags)" in report
+    assert str(laid_out("extremes of the similarity of tasks at several distances (--objective lags)")) in report
 
 
 def test_a_method_that_no_order_changes_is_said(tmp_path: Path) -> None:

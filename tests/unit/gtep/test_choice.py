@@ -237,7 +237,7 @@ def test_a_setting_that_diverges_on_one_order_does_not_count(tmp_path: Path) -> 
     wanted = [f"setting {r['trial']} of own.py:Trimmed:diverges=6, order tune-1, task 2: diverged: " for r in worse]
     assert [t.startswith(w) for t, w in zip(told, wanted, strict=True)] == [True] * len(worse)
     page = (run / "report.html").read_text()
-    assert all(f"<td>{r['trial']}</td>" in page and escape(r["message"]) in page for r in worse)
+    assert all(f'<td class="words">{r["trial"]}</td>' in page and escape(r["message"]) in page for r in worse)
 
 
 def test_what_was_chosen_may_diverge_where_it_is_judged(tmp_path: Path) -> None:

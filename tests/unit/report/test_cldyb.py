@@ -126,8 +126,8 @@ def test_every_section_is_there(report):
     )
     for text in texts:
         assert text in page.text, text
-    assert report.count("<tr><td>slca</td>") == 2  # the key table, and what it leaves out
-    assert report.count("<tr><td>search-0</td>") == 2  # one per step that was searched
+    assert report.count('<tr><th scope="row">slca</th>') == 2  # the key table, and what it leaves out
+    assert report.count('<tr><th scope="row">search-0</th>') == 2  # one per step that was searched
     charts = [attrs for attrs in page.all("svg") if attrs.get("role") == "img"]
     assert len(charts) == 6  # two methods, full and masked; found among random sequences, and candidates
     assert "found: 90.0, 60.5, 47.3" in charts[1]["aria-label"]  # Acc_t, mean over the two seeds
@@ -137,7 +137,7 @@ def test_every_class_found_is_shown_by_its_first_image(report):
     images = [attrs for attrs, folds in Page(report).images if not any("Random" in f for f in folds)]
     check_first_images(images, [0, 1, 2, 3, 4, 5])
     for c in POOL.classes[:6]:
-        assert f"<span>{c.name}</span><i>{c.group}</i>" in report
+        assert f"<span>{c.name}</span> <i>{c.group}</i>" in report
 
 
 def test_the_first_random_sequences_are_pictured_and_folded(report):
@@ -148,7 +148,7 @@ def test_the_first_random_sequences_are_pictured_and_folded(report):
     (fold,) = re.findall(r'<details class="drawn">(.*?)</details>', report, re.DOTALL)  # without "open"
     assert re.findall(r"<h3>(.*?)</h3>", fold) == ["random-0", "random-1"]
     for i in (10, 20, 11, 21):
-        assert f"<span>{POOL.classes[i].name}</span><i>{POOL.classes[i].group}</i>" in fold
+        assert f"<span>{POOL.classes[i].name}</span> <i>{POOL.classes[i].group}</i>" in fold
     assert POOL.classes[12].name not in fold
 
 

@@ -42,7 +42,7 @@ def test_the_first_random_sequences_are_pictured_small_and_folded(report: str, t
         check_first_images(images, classes, within=12)  # in fewer colours
         fold = fold_of(page)
         assert re.findall(r"<h3>(.*?)</h3>", fold) == ["random-0", "random-1"]
-        assert all(f"<span>{POOL.classes[c].name}</span><i>{POOL.classes[c].group}</i>" in fold for c in classes)
+        assert all(f"<span>{POOL.classes[c].name}</span> <i>{POOL.classes[c].group}</i>" in fold for c in classes)
         assert POOL.classes[RANDOM[2][1][0]].name not in fold, "a class of the third random sequence"
 
 

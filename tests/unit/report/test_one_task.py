@@ -15,7 +15,7 @@ from protocols.evaluate.score.protocol import SCORE
 from protocols.evaluate.score.summary import ScoreSummary
 from protocols.report import score_notes
 from protocols.report.cldyb import view as of_cldyb
-from protocols.report.page import reporter
+from protocols.report.page import laid_out, reporter
 from protocols.report.score import view as of_score
 from protocols.report.terminal import render
 from protocols.running.protocol import Protocol
@@ -70,7 +70,7 @@ def test_nothing_is_said_of_a_search_or_of_sequences_that_are_not_there(tmp_path
     assert {"cldyb.same": {"why": ONE_TASK}, "cldyb.images": {"trained": 9, "test": 3}}.items() <= {
         n.code: n.values for n in view.notes
     }.items()
-    assert f"{view.headline.text}</h1>" in page
+    assert f"{laid_out(view.headline.text)}</h1>" in page
     assert "nothing was searched" in page.replace("\n", " ")
     for absent in (*SEARCHED, "the notes say why", "random ones", "--random-sequences"):
         assert absent not in said

@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from protocols.report.notes import FIRST
+from protocols.report.notes import FIRST, Note
+from protocols.report.page import html, laid_out
+from protocols.report.table import NAME, PERCENT, WORDS, Column, Layout, table
+from protocols.report.view import Tile, View
 from tests.unit.report.report_pages import PAGES, written
 
 MOST_WORDS = 500
+HEBREW = "\u05d0\u05d1 \u05d2"
 
 
 class Open(HTMLParser):
@@ -56,3 +60,41 @@ def test_a_page_says_little_before_it_is_unfolded(report: str, tmp_path: Path) -
         assert page.tables >= 1
         assert page.figures >= 1
         assert not re.search(r"<script|https?://(?!www\.w3\.org)", text)
+        _read_aloud(text)
+
+
+def _read_aloud(page: str) -> None:
+    """Tables say what their cells are of, and what scrolls is reached by keys."""
+    assert not re.search(r"<th(?=[ >])(?! scope=)", page)
+    assert page.count("<table>") == page.count("<caption>")
+    assert not re.findall(r"<t([dh])\b[^>]*>\s*</t\1>", page.partition('class="identity"')[0])
+    scrolled = re.findall(r'<div class="scroll[^>]*>', page)
+    assert all('tabindex="0" role="region" aria-label="' in tag for tag in scrolled)
+    assert "</b><span" not in page
+
+
+def test_words_from_right_to_left_move_nothing_beside_them_and_options_are_whole() -> None:
+    assert laid_out(f"{HEBREW} [+8.9, +19.9]") == f"<bdi>{HEBREW}</bdi> [+8.9, +19.9]"
+    assert laid_out("<b> (--searches 3)") == '&lt;b&gt; (<span class="whole">--searches</span> 3)'
+    assert laid_out("Acc [95 %]") == 'Acc <span class="whole">[95 %]</span>'
+    shown = table(Layout("t", f"{HEBREW} --searches", (Column("m", "Method"),)), "", [(HEBREW,)])
+    view = View(
+        section="score", name=HEBREW, kind="t", headline=Note("mcil.equal"), tiles=[Tile("1", HEBREW)], key=[shown]
+    )
+    page = html(view, "t")
+    assert f'<b class="">1</b> <span><bdi>{HEBREW}</bdi></span>' in page
+    assert f"<title>{HEBREW}: t</title>" in page
+    assert f'aria-label="{HEBREW} --searches"' in page
+
+
+def test_columns_of_words_begin_at_the_left_and_long_texts_are_broken() -> None:
+    columns = (
+        Column("m", "Method", scale=NAME),
+        Column("why", "why", scale=WORDS),
+        Column("acc", "Acc", scale=PERCENT),
+    )
+    made = table(Layout("t", "t", columns), "", [("er", "since " * 9, 0.5), ("ewc", "", 0.5)])
+    page = html(View(section="score", name="t", kind="t", headline=Note("mcil.equal"), key=[made]), "t")
+    assert '<th scope="col" class="words">why</th><th scope="col">Acc</th>' in page
+    assert '<tr><th scope="row">er</th><td class="words long">since' in page
+    assert '<tr><th scope="row">ewc</th><td class="words">-</td><td>50.0</td></tr>' in page

@@ -48,7 +48,7 @@ def test_given_ones_and_the_defaults_of_the_backbone(tmp_path: Path) -> None:
     assert (pretrained["epochs"], scratch["epochs"]) == (1, 1)
     assert pretrained["lr"] != scratch["lr"]
     assert all("lr" not in m["params"] for m in said["identity"]["methods"].values())
-    assert f"<td>hyperparameters.er:epochs=1.lr</td><td>{pretrained['lr']}</td>" in (run / "report.html").read_text()
+    assert f">hyperparameters.er:epochs=1.lr</th><td>{pretrained['lr']}</td>" in (run / "report.html").read_text()
 
 
 def test_tuned_ones_stay_when_a_finished_run_is_resumed(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import prepare
 from protocols.cldyb.tuning import Trial, Tuning
 from protocols.report.cldyb_notes import notes
+from protocols.report.page import laid_out
 from protocols.running.folder import RunFolder
 from seqsearch.building.pool import Options, build_parquet
 from seqsearch.core.errors import UserError
@@ -131,7 +132,7 @@ def test_growth_and_exclusion_are_in_the_journal_and_the_report(tmp_path: Path, 
     assert note["pools"][0]["excluded_groups"] == ["Arrows"]
     report = (path / "report.html").read_text()
     assert "these groups are left out: Arrows." in report
-    assert "there from task 2 on (--grow)" in report
+    assert str(laid_out("there from task 2 on (--grow)")) in report
     assert "known by path, size and time of its files" in report
     assert [n.values["step"] for n in notes(summary_of(path)) if n.code == "pool.grown"] == [2]
     rows = pq.read_table(path / "sequences.parquet").to_pylist()
