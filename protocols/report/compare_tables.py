@@ -139,7 +139,7 @@ THESE = Column(
     "as Acc",
     "random sequences and test images",
 )
-WITHOUT = Column("no_interval_because", "")
+WITHOUT = Column("no_interval_because", "why no interval")
 MINUS = Layout("changes", "Minus ...", (RUN, *CHANGES.values(), THESE, WITHOUT))
 GROWTH = Layout(
     "growth",
@@ -157,7 +157,7 @@ GROWTH = Layout(
         ),
     ),
 )  # fmt: skip
-REWARD = Scale("points", "any", lambda reward: f"{100 * reward:.1f}")
+REWARD = Scale("pp", "any", lambda reward: f"{100 * reward:.1f}")
 ABOVE = REWARD._replace(text=points)
 BY_STEP = REWARD._replace(text=lambda v: f"{points(v[0])} to {points(v[1])} ({v[2]})")
 HARDER = "higher: harder tasks"
@@ -212,7 +212,7 @@ def means(c: Comparison) -> Table:
     for s in sides:
         figures = [s.estimates[n].value for n in names]
         rows.append((f"{s.run}, {s.side}", s.method or _of(c), *(accuracy(i.value, i.half_width) for i in figures)))
-    lead = "Percent, and points of AR; means over sequences and training seeds [95 %]."
+    lead = "Percent, AR in pp; means over sequences and training seeds [95 %]."
     return table(BY_FIGURE, lead, rows, [RUN, METHOD, *(FIGURES[n] for n in names)])
 
 
@@ -227,7 +227,7 @@ def over_studies(c: Comparison, studies: Studies) -> Table:
     rows = [
         (side, m or _of(c), number[side, m], *(figures.get(n, "") for n in names)) for (side, m), figures in of.items()
     ]
-    lead = "Percent, AR in points: mean over studies, and the lowest and highest study in brackets."
+    lead = "Percent, AR in pp: mean over studies, and the lowest and highest study in brackets."
     return table(STUDIES, lead, rows, [*STUDIES.columns[:3], *(OVER_STUDIES[n] for n in names)])
 
 
@@ -253,7 +253,7 @@ def changes(c: Comparison) -> Table:
         )
         for (r, side), e in of.items()
     ]
-    lead = f"Points, mean over {count(len(c.shared), 'shared method')}. Each interval holds by itself."
+    lead = f"In pp, mean over {count(len(c.shared), 'shared method')}. Each interval holds by itself."
     columns = [RUN, *(CHANGES[n] for n in names), *([THESE] if more_general else []), WITHOUT]
     return table(MINUS, lead, rows, columns, f"Minus {c.runs[0].name}")
 
@@ -272,5 +272,5 @@ def groups(c: Comparison) -> Table:
         for run, rewards in c.groups.items()
         for g in rewards.groups[:GROUPS_SHOWN]
     ]
-    lead = f"Points; the {GROUPS_SHOWN} most rewarding groups of a run."
+    lead = f"In pp; the {GROUPS_SHOWN} most rewarding groups of a run."
     return table(GROUPS, lead, rows)

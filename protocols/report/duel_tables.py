@@ -107,7 +107,7 @@ NEEDED = Layout(
         Column("claim", "claim"),
         Column("if", "if the effect is"),
         Column(
-            "effect", "effect", "share of sequences on which the method is above, in percent, or its mean gap, in points",
+            "effect", "effect", "share of sequences on which the method is above, in percent, or its mean gap, in pp",
             PERCENT, "higher: fewer sequences are needed", OWN,
         ),
         *(
@@ -118,7 +118,7 @@ NEEDED = Layout(
             )
             for power in POWERS
         ),
-        Column("unknown_because", ""),
+        Column("unknown_because", "why not known"),
     ),
 )  # fmt: skip
 LAYOUTS = (OVER_RANDOM, TRAINED_AGAIN, NEEDED)
@@ -150,7 +150,7 @@ def over_random(s: DuelSummary, p: Paired) -> Table:
     random, _, alike, *others = OVER_RANDOM.columns
     row = (p.L, p.above, p.below, p.ties, p.sign_p, p.mean, p.median)
     columns = (random, ABOVE.named(a, "a"), ABOVE.named(b, "b"), alike, *others)
-    lead = f"Percent of sequences, and points. A gap is {a} minus {b}, one training each."
+    lead = f"Percent of sequences, and pp. A gap is {a} minus {b}, one training each."
     return table(OVER_RANDOM, lead, [row], columns, f"{a} against {b}")
 
 
@@ -159,7 +159,7 @@ def trained_again(s: DuelSummary) -> Table:
     a, b = s.methods
     sequence, worst, _, *others = TRAINED_AGAIN.columns
     columns = (sequence, worst, ACCURACY.named(a, "a"), ACCURACY.named(b, "b"), *others)
-    lead = f"Percent and points; gaps are {a} minus {b}. A gap when picked is biased."
+    lead = f"Percent and pp; gaps are {a} minus {b}. A gap when picked is biased."
     return table(TRAINED_AGAIN, lead, [_row(s, w) for w in (*s.worst, *s.found, *s.given)], columns)
 
 

@@ -187,7 +187,7 @@ SIMILARITY = Layout(
         WAY,
         Column(
             "overlap", "overlap", "share of its weight in pairs of classes that an earlier extreme weighs too, the most of all",
-            PERCENT._replace(text=WAY.scale.text), NEITHER, PLACE, none="",
+            PERCENT._replace(text=WAY.scale.text), NEITHER, PLACE,
         ),
     ),
 )  # fmt: skip
@@ -199,7 +199,7 @@ EFFECTS = Layout(
         Column("feature", "feature"),
         Column(
             "effect", "effect", "accuracy that one sd of a feature more adds to what the fit predicts",
-            Scale("points", "any", lambda effect: f"{100 * effect:+.2f}"), NEITHER, FITS, "coefficient of the ridge regression",
+            Scale("pp", "any", lambda effect: f"{100 * effect:+.2f}"), NEITHER, FITS, "coefficient of the ridge regression",
         ),
         *(
             Column(
@@ -248,7 +248,7 @@ def key(s: EdgeSummary) -> Table:
         figures = (e.mean, e.sd, e.tails.lowest if e.tails else None) if e else (None,) * 3
         sides = (float(m.groups[n].means.mean()) if len(m.groups[n]) else None for n in ("hard", "easy"))
         rows.append((m.method, *figures, *sides, m.difference))
-    return table(METHODS, "Percent and points.", rows)
+    return table(METHODS, "Percent and pp.", rows)
 
 
 def distribution(s: EdgeSummary) -> Table:
@@ -271,7 +271,7 @@ def bounds(s: EdgeSummary) -> Table:
         seen = (m.estimate.lowest, m.estimate.highest) if m.estimate else (None, None)
         paper = (m.paper.mean.value, m.paper.sd) if m.paper else (None, None)
         rows.append((m.method, *seen, *paper))
-    return table(EXTREMES, "Percent and points.", rows)
+    return table(EXTREMES, "Percent and pp.", rows)
 
 
 def ranks(s: EdgeSummary) -> Table:
@@ -330,7 +330,7 @@ def fits(s: EdgeSummary) -> list[Table]:
     effects = [(m.method, f.name, f.effect, f.low, f.high) for m in s.methods if m.fit for f in m.fit.fit.features]
     lead = "Ridge regression; a range is over random sequences, and nothing is predicted beyond it."
     sides = [_side(m.method, side) for m in s.methods if m.fit for side in m.fit.sides]
-    fresh = "Percent and points, on fresh training seeds, the same for all sequences."
+    fresh = "Percent and pp, on fresh training seeds, the same for all sequences."
     return [table(EFFECTS, lead, effects), table(AGAINST_RANDOM, fresh, sides)]
 
 

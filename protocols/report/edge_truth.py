@@ -40,18 +40,16 @@ DISTANCES = (
         CLOSER,
         f"{EDGE}, appendix D.1.1; Tables 1 and 2",
         "KL(P, M)/2 + KL(Q, M)/2, M = (P + Q)/2",
-        none="",
     ),
     *(
         Column(
             f"w{p}",
-            f"W{p}, points",
+            f"W{p}, pp",
             "Wasserstein distance of truth and fitted normal; the paper prints one W, and names both",
             HUNDREDTHS,
             CLOSER,
             f"{EDGE}, {where}",
             f"(integral over u of abs(F^-1(u) - G^-1(u))^p)^(1/p), p = {p}",
-            none="",
         )
         for p, where in ((1, "appendix D.1.1"), (2, "Table A4, which speaks of W2"))
     ),
@@ -65,17 +63,17 @@ AGAINST = Layout(
         *(
             Column(
                 name, name, f"{which} final accuracy: of all sequences, and as each estimate has them", PERCENT, UP,
-                f"{EDGE}, Tables 1 and 2", f"{name} over its sequences of A(O)", none="",
+                f"{EDGE}, Tables 1 and 2", f"{name} over its sequences of A(O)",
             )
             for name, which in (("min", "least"), ("max", "greatest"))
         ),
         Column(
             "mean", "mean", "mean of the normal that an estimate, or the truth, is taken for", PERCENT, UP,
-            f"{EDGE}, sections 3.1 and 5.1.1", "mean over its sequences of A(O)", none="",
+            f"{EDGE}, sections 3.1 and 5.1.1", "mean over its sequences of A(O)",
         ),
         Column(
             "sd", "sd", "of the normal that an estimate, or the truth, is taken for", SPREAD, DOWN, f"{EDGE}, section 3.1",
-            "ddof 0 for RS and EDGE as published, else 1", none="",
+            "ddof 0 for RS and EDGE as published, else 1",
         ),
         *DISTANCES,
     ),
@@ -148,7 +146,7 @@ OTHERS = Layout(
         *(
             Column(
                 key, key, "of the hard, one random and the easy sequence of this similarity", scale, NEITHER,
-                f"{EDGE}, section 4.2 and Table A4", f"{which} of three A(O)", none="",
+                f"{EDGE}, section 4.2 and Table A4", f"{which} of three A(O)",
             )
             for key, which, scale in (
                 ("min", "least", PERCENT),
@@ -173,13 +171,13 @@ def truth(s: EdgeSummary) -> list[Table]:
         shape = (t.low, t.high, t.fit.mu, t.fit.sigma)
         first.append((method, f"truth ({len(t.sequences)} sequences)", *shape, None, None, None))
         first += [(method, *_against(a)) for a in t.against]
-    lead = "Percent and points. Accuracies are means over the training seeds that all sequences share."
+    lead = "Percent and pp. Accuracies are means over the training seeds that all sequences share."
     tables = [table(AGAINST, lead, first)]
     lead = "p-values of accuracies being normal: after Box-Cox, as printed, and on the raw scale."
     tables.append(table(NORMAL, lead, [(method, *row) for method, t in known for row in _normality(t.normality)]))
     if any(len(t.encoders) > 1 for _, t in known):
         sweep = [(method, *_against(a)) for method, t in known for a in t.encoders]
-        lead = "EDGE as published (hard, random, easy), its extremes found on each similarity. Percent and points."
+        lead = "EDGE as published (hard, random, easy), its extremes found on each similarity. Percent and pp."
         tables.append(table(OTHERS, lead, sweep))
     return tables
 

@@ -52,16 +52,16 @@ OF_EFFECTS = Layout(
         METHOD,
         OF,
         Column(
-            "content", "content", "points that the found classes cost, however they are grouped and ordered", POINTS, HARDER, OWN,
-            "random - regrouped", OVER,
+            "content", "content", "accuracy that the found classes cost, however they are grouped and ordered", POINTS, HARDER,
+            OWN, "random - regrouped", OVER,
         ),
         Column(
-            "grouping", "grouping", "points that it costs to learn these classes together", POINTS, HARDER, OWN,
+            "grouping", "grouping", "accuracy that it costs to learn these classes together", POINTS, HARDER, OWN,
             "regrouped - reordered", OVER,
         ),
         Column(
-            "order", "order", "points that it costs to learn these tasks in this order", POINTS, HARDER, OWN, "reordered - found",
-            OVER,
+            "order", "order", "accuracy that it costs to learn these tasks in this order", POINTS, HARDER, OWN,
+            "reordered - found", OVER,
         ),
     ),
 )  # fmt: skip
@@ -95,7 +95,7 @@ OF_CONDITIONS = Layout(
     "Conditions",
     (
         METHOD,
-        Column("of", ""),
+        OF,
         *(
             Column(
                 name, name,
@@ -178,7 +178,7 @@ MEANT = (
 """What rows are of, and what it is."""
 
 
-LOST = "Points of accuracy that found sequences lose [95 %]."
+LOST = "Accuracy in pp that found sequences lose [95 %]."
 
 
 def key(s: Summary) -> Table:

@@ -102,7 +102,7 @@ def by_choice(s: Summary) -> Table:
         scores = [x.harmonic.value.value if x and x.valid else None for x in of]
         gaps = [None if d is None else d.value for d in (c.regret, c.gain_over_original, s.optimism.get(c.method))]
         rows.append((called.get(c.pool, tuning(s)), c.method, *scores, *gaps))
-    lead = "H in percent on test images, differences in points. The pool tuned on is evaluated on further class orders."
+    lead = "H in percent on test images, differences in pp. The pool tuned on is evaluated on further class orders."
     return table(BY_CHOICE, lead, rows)
 
 

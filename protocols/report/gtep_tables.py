@@ -60,7 +60,8 @@ POOL, METHOD = Column("pool", "Pool"), Column("method", "Method")
 PLACE = Scale("place", "from 1", str)
 WITH_SD = PERCENT._replace(text=lambda v: f"{percent(v[0])} ({percent(v[1])})")
 TIME = SECONDS._replace(text=seconds_text)
-BYTES = MEGABYTES._replace(text=lambda mb: bytes_text(round(1e6 * mb)))
+BYTES = MEGABYTES._replace(unit="MB, or as the cell says", text=lambda mb: bytes_text(round(1e6 * mb)))
+LARGEST = "the largest of all trainings at the end"
 OF_MEANS = "2 A B / (A + B), A and B the means of Acc and AvgAcc over orders"
 ACC = Column(
     "acc", "Acc (sd)", "final accuracy, and its sd (ddof 1) over class orders", WITH_SD, UP,
@@ -103,8 +104,8 @@ COSTS = Layout(
     (
         POOL,
         METHOD,
-        replace(stored("stored_mb", "stored"), scale=BYTES),
-        replace(size("size_mb", "size"), scale=BYTES),
+        replace(stored("stored_mb", "stored", LARGEST), scale=BYTES),
+        replace(size("size_mb", "size", LARGEST), scale=BYTES),
         Column("train_seconds", "time", "time to train one class order", TIME, DOWN, f"{GTEP}, section 4.1 (Fig. 6)"),
     ),
 )

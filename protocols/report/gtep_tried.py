@@ -180,7 +180,7 @@ def expected(s: Summary) -> Table:
         best, R = x.best_of.expected, len(x.best_of.expected)
         at = [float(best[r - 1]) if r <= R else None for r in steps]
         rows.append((x.method, *at, (float(best[-1]), R), *_gains(x), _stop(x)))
-    lead = "H in percent as chosen by, and points. Enough: ten more would add less than the noise."
+    lead = "H as chosen by in percent, what more settings add in pp. Enough: ten more would add less than the noise."
     return table(EXPECTED, lead, rows, [METHOD, *(BEST_OF.named(str(r)) for r in steps), *ENOUGH])
 
 

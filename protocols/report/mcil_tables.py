@@ -12,6 +12,8 @@ from protocols.report.table import (
     DIFFERENCE,
     DOWN,
     MCIL,
+    MEAN,
+    MEGABYTES,
     NEITHER,
     OURS,
     P_VALUE,
@@ -42,7 +44,7 @@ RUNS = "runs: class orders, or training seeds of a single one"
 PAIRED = "runs, paired"
 OWN = f"{OURS}, docs/mcil.md"
 METHOD = Column("method", "Method")
-SAID = Column("said", "")
+SAID = Column("said", "result")
 
 AVERAGE = Column(
     "average",
@@ -116,7 +118,10 @@ FURTHER = Layout(
             "Gradient Episodic Memory for Continual Learning (Lopez-Paz and Ranzato, 2017), Eq. 3",
             "1/(T-1) sum over i < T of (a_Ti - a_ii)",
         ),
-        stored("exemplars_mb", "exemplars, MB"),
+        Column(
+            "exemplars_mb", "exemplars, MB", "stored images with their texts at the end", MEGABYTES, DOWN, OWN,
+            f"bytes / 10^6, {MEAN}; 8-bit images",
+        ),
         Column("judge_seconds", "judging, s", "time of judging a run, mean", SECONDS, DOWN, OWN),
     ),
 )  # fmt: skip
@@ -189,7 +194,7 @@ def key(s: Summary) -> Table:
     bold = best(s)
     rows = [(h.label, *_figures(h, METHODS.columns[1:4], h.label in bold), *_key_costs(h), status(h)) for h in s.heads]
     rows += [(m, *[None] * (len(METHODS.columns) - 2), "no experience judged") for m in s.absent]
-    lead = f"Avg in percent, PD in points: means over runs. Intervals are over {s.unit}."
+    lead = f"Avg in percent, PD in pp: means over runs. Intervals are over {s.unit}."
     return table(METHODS, lead, rows, title="" if s.run.finished else "Methods, so far")
 
 
@@ -228,7 +233,7 @@ def further(s: Summary) -> Table:
         for h in s.heads
         if h.ended
     ]
-    return table(FURTHER, "Percent and points, means over runs. Times are of the machines of this run.", rows)
+    return table(FURTHER, "Percent and pp, means over runs. Times are of the machines of this run.", rows)
 
 
 def experiences(s: Summary) -> Table:

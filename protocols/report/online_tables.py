@@ -188,7 +188,7 @@ def figure(f: Figure | None) -> Interval | None:
 
 
 def points(t: Estimate) -> str:
-    """A difference in points, with its interval, as it is shown."""
+    """A difference in pp, with its interval, as it is shown."""
     return DROP.text(t.interval)
 
 
@@ -252,7 +252,7 @@ def best(s: Summary) -> tuple[set[str], set[str]]:
 def further(s: Summary) -> Table:
     """What `key` leaves out."""
     rows = [(x.label, None if x.drop is None else x.drop.interval, per_step(x.updates)) for x in _shown(s)]
-    return table(FURTHER, "Drop: online minus near-future accuracy, points. Updates: a step.", rows)
+    return table(FURTHER, "Drop: online minus near-future accuracy, pp. Updates: a step.", rows)
 
 
 def status(s: Summary, x: Learned) -> str:
@@ -292,7 +292,7 @@ def pairs(s: Summary) -> Table:
     there = told_first(s.pairs) if s.run.finished and s.shift else []
     rows = [(f"{p.first} - {p.second}", p.online.interval, p.future.interval, order(p)) for p in there[:MOST_PAIRS]]
     left = f" {count(len(there) - MOST_PAIRS, 'further pair')}: --json." if len(there) > MOST_PAIRS else ""
-    lead = f"First minus second, points, on the same samples. The intervals of all pairs hold together (95 %).{left}"
+    lead = f"First minus second, pp, on the same samples. The intervals of all pairs hold together (95 %).{left}"
     return table(PAIRS, lead, rows, [c.named(f"{s.shift:,}") for c in PAIRS.columns])
 
 
@@ -331,7 +331,5 @@ def shuffled(s: Summary) -> Table:
         )
         for x in checked(s)
     ]  # fmt: skip
-    lead = (
-        "Online accuracy, percent: o trained in order of time, s on the shuffled stream. Difference: o minus s, points."
-    )
+    lead = "Online accuracy, percent: o trained in order of time, s on the shuffled stream. Difference: o minus s, pp."
     return table(SHUFFLED, lead, rows)

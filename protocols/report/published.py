@@ -68,7 +68,7 @@ ONE = Layout(
         _words("ours", "the figure that the command gave here"),
         _words("interval", "of ours", heading="95 % interval", over="what the command's own table says"),
         _words("difference", "ours minus the printed figure", formula="ours - published"),
-        Column("verdict", ""),
+        Column("verdict", "verdict"),
     ),
 )
 MINIATURE = Layout(

@@ -36,8 +36,7 @@ METHOD = Column("method", "Method")
 BENCHMARK = Column(
     "acc_...",
     "...",
-    "final accuracy of a method in this run or benchmark, with its interval, cut at 0 and 100; below it SRCC "
-    "and KRCC with the reference column",
+    "final accuracy of a method in this run or benchmark, with its interval, cut at 0 and 100",
     PERCENT,
     UP,
     f"{CLDYB}, section 5.1",

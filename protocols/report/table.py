@@ -60,10 +60,10 @@ NAME = Scale("", "", str)
 WORDS = Scale("-", "-", str)
 """Of columns that say something in words that a reader may look up."""
 PERCENT = Scale("%", "0 to 100", percent)
-POINTS = Scale("points", "-100 to 100", percent)
-DIFFERENCE = Scale("points", "-100 to 100", points)
-"""Of points with a sign."""
-SPREAD = Scale("points", "from 0", percent)
+POINTS = Scale("pp", "-100 to 100", percent)
+DIFFERENCE = Scale("pp", "-100 to 100", points)
+"""Of percentage points with a sign."""
+SPREAD = Scale("pp", "from 0", percent)
 SHARE = Scale("%", "at most 100", percent)
 """Of a difference relative to what it is from."""
 COUNT = Scale("count", "from 0", lambda n: f"{n:,}")
@@ -151,7 +151,7 @@ class Column:
             there = self.text(value.value, mark)
             return there if math.isnan(value.low) else f"{there} [{bounds}]"
         if isinstance(value, str):
-            return value
+            return value or self.none
         if isinstance(value, tuple):
             return self.scale.text(value)
         return (self.none if value is None or not math.isfinite(value) else self.scale.text(value)) + mark
@@ -167,8 +167,12 @@ class Column:
         return tuple([*known, *[None] * len(self.keys)][: len(self.keys)])
 
 
-def stored(key: str, heading: str) -> Column:
-    """What every protocol says of the size of what a method keeps."""
+MEAN = "mean over trainings at the end"
+"""Of a method's trainings."""
+
+
+def stored(key: str, heading: str, over: str = MEAN) -> Column:
+    """What every protocol says of the size of what a method keeps; ``over``: which of the trainings."""
     return Column(
         key,
         heading,
@@ -177,12 +181,12 @@ def stored(key: str, heading: str) -> Column:
         MEGABYTES,
         DOWN,
         f"{CLDYB}, appendix B.3",
-        f"bytes / 10^6, {_MEAN}; 32-bit floats, 8-bit images",
+        f"bytes / 10^6, {over}; 32-bit floats, 8-bit images",
     )
 
 
-def size(key: str, heading: str) -> Column:
-    """What every protocol says of the size of the model."""
+def size(key: str, heading: str, over: str = MEAN) -> Column:
+    """What every protocol says of the size of the model; ``over``: which of the trainings."""
     return Column(
         key,
         heading,
@@ -190,11 +194,8 @@ def size(key: str, heading: str) -> Column:
         MEGABYTES,
         DOWN,
         f"{GTEP}, section 4.1, Fig. 6(b)",
-        f"4 bytes x parameters / 10^6, {_MEAN}",
+        f"4 bytes x parameters / 10^6, {over}",
     )
-
-
-_MEAN = "mean over trainings at the end (gtep: the largest)"
 
 
 @dataclass(frozen=True)

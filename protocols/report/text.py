@@ -54,7 +54,7 @@ def percent(fraction: float) -> str:
 
 
 def points(difference: float) -> str:
-    """A difference of fractions in points, with its sign where it shows: ``+1.2``, ``0.0``; ``-`` if it is no number."""
+    """A difference of fractions in pp, with its sign where it shows: ``+1.2``, ``0.0``; ``-`` if it is no number."""
     return f"{100 * difference:+.1f}" if shows(difference) else percent(abs(difference))
 
 
@@ -64,7 +64,7 @@ def interval(i: Interval) -> str:
 
 
 def signed(i: Interval) -> str:
-    """A difference in points with its interval."""
+    """A difference in pp with its interval."""
     value = points(i.value)
     return value if math.isnan(i.low) else f"{value} [{points(i.low)}, {points(i.high)}]"
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from protocols.mcil.summary import Summary, summarise
 from protocols.report.mcil import view
 from protocols.report.mcil_notes import headline, notes
-from protocols.report.mcil_tables import best, key, noise, pairs, worth
+from protocols.report.mcil_tables import LAYOUTS, best, key, noise, pairs, worth
 from protocols.report.notes import Note
 from protocols.report.table import Marked
 from protocols.report.terminal import render
@@ -147,3 +147,9 @@ def test_all_of_it_can_be_printed_and_is_plain_json():
     assert said["ranking"][0].startswith("b")
     assert said["tables"]["methods"][0]["average"] == pytest.approx(0.9, abs=0.02)
     assert list(said["tables"]) == ["methods", "further", "experiences", "pairs", "modalities"]
+
+
+def test_exemplars_are_not_all_that_is_stored():
+    about = {c.key: c.about for layout in LAYOUTS for c in layout.columns}
+    assert "parameters" in about["stored_mb"]
+    assert "parameters" not in about["exemplars_mb"]

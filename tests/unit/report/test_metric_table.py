@@ -37,6 +37,8 @@ def test_every_column_says_all() -> None:
         c = e.column
         said = (e.heading, c.about, c.scale.unit, c.scale.bounds, c.direction, c.source)
         assert all(said), (section, e.heading)
+        assert "points" not in c.scale.unit, (section, e.heading)
+        assert "gtep" not in f"{c.about}{c.formula}" or section == "gtep", (section, e.heading)
         assert not [text for text in (*said, c.formula, c.over) if "|" in text], (section, e.heading)
         assert bool(c.over) >= ("95 %]" in e.heading), (section, e.heading)
 

@@ -62,7 +62,7 @@ def test_values_are_shown_by_their_scale(made: Table) -> None:
 def test_a_column_says_what_stands_where_there_is_no_value() -> None:
     p = Column("p", "p", "of a test", PERCENT, UP, OURS, none="n/a")
     made = table(Layout("t", "", (p, ACC)), "", [(None, ""), (math.nan, Interval(math.nan))])
-    assert made.texts == [("n/a", ""), ("n/a", "-")]
+    assert made.texts == [("n/a", "-"), ("n/a", "-")]
     assert made.csv() == "p,acc,acc_low,acc_high\n,,,\n,,,\n"
     assert made.records()[0] == {"p": None, "acc": None, "acc_low": None, "acc_high": None}
 
