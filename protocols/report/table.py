@@ -299,7 +299,7 @@ def table(
 
 def of_words(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     """A table of texts alone, for a page of the docs."""
-    return Table("", "", "", tuple(Column(h, h) for h in headings), tuple(map(tuple, rows)))
+    return Table("", "", "", tuple(Column(h, h, none="") for h in headings), tuple(map(tuple, rows)))
 
 
 def _pipes(rows: Sequence[Sequence[str]], left: Sequence[bool]) -> Iterator[str]:
