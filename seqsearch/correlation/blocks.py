@@ -85,10 +85,10 @@ def too_few(n: int, block: int) -> str:
     """That ``n`` samples give no interval, with blocks of so many.
 
     >>> too_few(312, 100)
-    'an interval needs at least 20 blocks of 100 samples each (2,000), and it is over 312'
+    'an interval needs at least 20 blocks of 100 samples each (2,000), and 312 were evaluated'
     """
     needed = FEWEST_BLOCKS * block
-    return f"an interval needs at least {FEWEST_BLOCKS} blocks of {block:,} samples each ({needed:,}), and it is over {n:,}"
+    return f"an interval needs at least {FEWEST_BLOCKS} blocks of {block:,} samples each ({needed:,}), and {n:,} were evaluated"
 
 
 def block_size(n: int, shift: int) -> int:

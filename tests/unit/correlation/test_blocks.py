@@ -69,10 +69,10 @@ def test_blocks_that_depend_widen_at_most_by_a_factor() -> None:
 
 def test_what_cannot_be_said() -> None:
     assert accuracy(answers(1999, 5, 0.5), 0).unavailable_because == (
-        "an interval needs at least 20 blocks of 100 samples each (2,000), and it is over 1,999"
+        "an interval needs at least 20 blocks of 100 samples each (2,000), and 1,999 were evaluated"
     )
     assert (
-        "20 blocks of 2,048 samples each (40,960), and it is over 20,000"
+        "20 blocks of 2,048 samples each (40,960), and 20,000 were evaluated"
         in accuracy(answers(20_000, 5, 0.5), 2048).unavailable_because
     )
     assert "hold a right" in accuracy(np.zeros(20_000, bool), 0).unavailable_because

@@ -73,7 +73,7 @@ def test_what_an_interval_needs_is_said_in_numbers() -> None:
     assert headline(s).code == "online.open"
     [said] = [n.text for n in notes(s) if n.values.get("why") == why]
     assert said.endswith(
-        "have no interval: an interval needs at least 20 blocks of 100 samples each (2,000), and it is over 312."
+        "have no interval: an interval needs at least 20 blocks of 100 samples each (2,000), and 312 were evaluated."
     )
 
 
