@@ -304,7 +304,7 @@ def test_an_interrupted_tuning_goes_on_where_it_was(tmp_path: Path, monkeypatch:
 def test_the_papers_way_says_what_is_wrong_with_it(tmp_path: Path) -> None:
     path = finish(tmp_path / "run", **{**TUNED, "tune_on": "first"})
     assert "tuned.circular" in {n.code for n in notes(summary_of(path))}
-    assert "(--tune-on first, the paper" in (path / "report.html").read_text()
+    assert str(laid_out("(--tune-on first, the paper")) in (path / "report.html").read_text()
     rows = pq.read_table(path / "trials.parquet").to_pylist()
     assert len(rows) == 4
     with pytest.raises(UserError, match="--tune-tasks 4 --tune-on first: a sequence has 3 tasks only"):
