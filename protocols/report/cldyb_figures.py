@@ -10,7 +10,7 @@ from protocols.cldyb.summary import MethodSummary, Side, Summary
 from protocols.report.cldyb_tables import one_task, steps_of
 from protocols.report.figures import Panel, Panels
 from protocols.report.shapes import Line, Strip, curves, in_words, strips, tenths
-from protocols.report.text import percent
+from protocols.report.text import enumerated, percent
 from seqsearch.results.rows import Row
 
 if TYPE_CHECKING:
@@ -103,24 +103,28 @@ def _panels(s: Summary, lines: Lines) -> tuple[Panel, ...]:
 def among_random(p: Placed, ax: Axes | None = None) -> Figure:
     """The found sequences among the random ones, which the verdict rests on."""
     found = "found sequence" if len(p.found) == 1 else "found sequences"
-    return strips([Strip("", tuple(p.random), tuple(p.found))], ("random sequences", found), "final accuracy", ax=ax)
+    row = Strip("", tuple(p.random), tuple(p.found))
+    return strips([row], ("random sequences", found), "final accuracy, percent", ax=ax)
 
 
 def placed(p: Placed) -> Panels:
     """One strip."""
-    low, high = (f"{percent(end)} %" for end in (min(*p.random, *p.found), max(*p.random, *p.found)))
     said = "Final accuracy of one training each, all with the same seed, mean over methods."
-    panel = Panel(among_random(p), f"found: {', '.join(map(percent, p.found))} %; random: {low} to {high}", wide=True)
+    random = f"{percent(min(p.random))} % to {percent(max(p.random))} %"
+    panel = Panel(among_random(p), f"found: {', '.join(map(percent, p.found))} %; random: {random}", wide=True)
     return Panels("placed", "Found among random sequences", said, (panel,), shared=True)
 
 
 def judged(trace: Sequence[Row], ax: Axes | None = None) -> Figure:
     """J of the candidates of each step, and of the one that was taken."""
-    rows = [
+    return strips(_by_step(trace), ("candidate task, judged by training", "chosen"), "J", percent_x=False, ax=ax)
+
+
+def _by_step(trace: Sequence[Row]) -> list[Strip]:
+    return [
         Strip(f"{search}, task {step}", _values(rows), _values([r for r in rows if r["chosen"]]))
         for (search, step), rows in steps_of(trace).items()
     ]
-    return strips(rows, ("candidate task, judged by training", "chosen"), "J", percent_x=False, ax=ax)
 
 
 def _values(rows: Sequence[Row]) -> tuple[float, ...]:
@@ -130,5 +134,10 @@ def _values(rows: Sequence[Row]) -> tuple[float, ...]:
 def candidates(trace: Sequence[Row]) -> Panels:
     """A strip a step of a search."""
     said = "Each dot at its J. J is comparable within a row only."
-    panels = (Panel(judged(trace), "values J of the candidates of each step; the table has their range", wide=True),)
+    there = [row for row in _by_step(trace) if row.values]
+    said_of = (
+        f"{row.name}: {min(row.values):.3g} to {max(row.values):.3g}, chosen {enumerated([f'{v:.3g}' for v in row.marked])}"
+        for row in there
+    )
+    panels = (Panel(judged(trace), f"J of the candidates: {'; '.join(said_of)}", wide=True),)
     return Panels("candidates", "Candidates judged", said, panels, shared=True)

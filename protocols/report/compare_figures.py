@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from protocols.evaluate.compare.comparison import Comparison
 from protocols.evaluate.compare.figures import MEAN, Side
 from protocols.report.figures import Panel, Panels
+from protocols.report.labels import AXIS, labels
 from protocols.report.shapes import Line, curves, in_words, named_dots, tenths
 from protocols.report.text import percent
 
@@ -41,7 +42,8 @@ def agreement(c: Comparison) -> Panels:
         dots = [(m, _colour(column), x, y) for m, x, y in values if math.isfinite(x + y)]
         if dots:
             said = "; ".join(f"{m}: {percent(x)}, {percent(y)}" for m, _, x, y in dots)
-            figure = named_dots(dots, f"{reference}, percent", percent_x=True)
+            [x_name, y_name] = labels([reference, column], AXIS)
+            figure = named_dots(dots, f"{x_name}, percent", f"{y_name}, percent", percent_x=True)
             panels.append(Panel(figure, f"{reference}, {column}, percent: {said}", column))
     legend = f"Final accuracy of each method, percent, against that in {reference}."
     return Panels("agreement", f"Agreement with {reference}", legend, tuple(panels))

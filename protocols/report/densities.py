@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protocols.report.figures import COLOURS, axes_of, figure_of, styled
-from protocols.report.shapes import Dots, in_percent
-from seqsearch.core.text import shown
+from protocols.report.shapes import Dots, dotted, in_percent
+from seqsearch.core.text import shown, shown_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,14 +38,19 @@ def densities(
     values_name: str = "",
     ax: Axes | None = None,
 ) -> Figure:
-    """Normals over the histogram of ``values`` (none if there are none); ``marks`` are single values: the x of their points."""
+    """Normals over the histogram of ``values`` (none if there are none); ``marks`` are single values: the x of their points.
+
+    Without normals the histogram counts.
+    """
+    from matplotlib.ticker import MaxNLocator
+
     with styled():
         ax = axes_of(ax)
         tops = [1 / (n.sigma * math.sqrt(2 * math.pi)) for n in normals if n.sigma > 0]
         tops = [*tops[:1], *([min(max(tops), 3 * tops[0])] if tops else [])]
         if len(values) and max(values) - min(values) > 1e-9:
             soft, name = COLOURS["soft"], shown(values_name)
-            heights, _, _ = ax.hist(values, bins, density=True, color=soft, alpha=0.28, label=name)
+            heights, _, _ = ax.hist(values, bins, density=bool(normals), color=soft, alpha=0.4, label=name)
             tops.append(float(np.max(heights)))
         top = max(tops, default=1.0)
         for n in normals:
@@ -53,8 +58,12 @@ def densities(
             ax.plot(x, np.minimum(y, 1.08 * top), color=COLOURS[n.colour], label=shown(n.name))
         rug(ax, marks)
         ax.set_ylim(0, 1.1 * top)
-        ax.set_yticks([])
-        ax.set_xlabel(shown(x_name))
+        if normals:
+            ax.set_yticks([])
+        else:
+            ax.yaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
+        ax.set_ylabel("density" if normals else "number of sequences")
+        ax.set_xlabel(shown_lines(x_name))
         in_percent(ax.xaxis)
         return figure_of(ax)
 
@@ -66,8 +75,10 @@ def _density(n: Normal) -> tuple[Any, Any]:
 
 
 def rug(ax: Axes, marks: Sequence[Dots]) -> None:
-    """Short lines upwards from the axis, at the x of points."""
-    for group in marks:
-        for i, (x, _) in enumerate(group.points):
-            label = shown(group.name) if not i else None
-            ax.plot([x, x], [0, 0.09], color=COLOURS[group.colour], transform=ax.get_xaxis_transform(), label=label)
+    """Short lines upwards from the axis, at the x of points; the later ones are shorter, so that none hides another."""
+    from matplotlib.markers import TICKUP
+
+    for i, group in enumerate(marks):
+        x, size = [x for x, _ in group.points], 32 * (1 - 0.6 * i / len(marks))
+        way: dict[str, Any] = {"marker": TICKUP, "markersize": size, "markeredgewidth": 2.2}
+        dotted(ax, x, [0.0] * len(x), group.colour, group.name, transform=ax.get_xaxis_transform(), **way)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from protocols.evaluate.duel.summary import Again, DuelSummary
 from protocols.report.densities import densities
-from protocols.report.figures import COLOURS, WIDTH, Panel, Panels, axes_of, figure_of, styled
+from protocols.report.figures import COLOURS, Panel, Panels, figure_of, styled
+from protocols.report.labels import AXIS, NAME, labels
 from protocols.report.shapes import DASHED, Dots, dotted, in_percent, in_rows, scatter
-from protocols.report.text import points
-from seqsearch.core.text import shown
+from protocols.report.text import percent, points, signed
 from seqsearch.distribution.interval import Interval
 
 if TYPE_CHECKING:
@@ -35,34 +38,41 @@ def gap_rows(s: DuelSummary, ax: Axes | None = None) -> Figure:
     again, random = _again(s), s.pairs.gaps.tolist()
     rows = ["random", "mean"] * bool(random) + [w.sequence for _, _, w in again]
     with styled():
-        ax = axes_of(ax, WIDTH, 24 * len(rows) + 64)
+        ax = in_rows(ax, rows)
         if random:
             heights = [0.5 * ((0.618 * i) % 1 - 0.5) for i in range(len(random))]
-            dotted(ax, random, heights, "random", "random sequence", alpha=0.6)
+            dotted(ax, random, heights, "random", "random sequence", faint=True)
         means = [("mean of random sequences", "random", s.sample.mean)] if random and s.sample else []
         for i, (name, colour, gap) in enumerate([*means, *((n, c, w.gap) for n, c, w in again)], 1 if means else 0):
             _interval(ax, gap, i, colour)
             dotted(ax, [gap.value], [i], colour, name, marker="D")
         ax.axvline(0, color=COLOURS["soft"], linestyle=DASHED, linewidth=1.2)
-        in_rows(ax, rows)
         ax.grid(visible=False, axis="y")
-        ax.set_xlabel(shown(f"{s.methods[0]} minus {s.methods[1]}, points"))
+        ax.set_xlabel(_minus(s))
         in_percent(ax.xaxis)
         return figure_of(ax)
 
 
+def _minus(s: DuelSummary) -> str:
+    """The name of an axis of gaps, in two lines where one is too long."""
+    first, second = labels(s.methods)
+    return f"{first} minus{' ' if len(first + second) < NAME else chr(10)}{second}, points"
+
+
 def _interval(ax: Axes, gap: Interval, row: int, colour: str) -> None:
     if math.isfinite(gap.low):
-        ax.plot([gap.low, gap.high], [row, row], color=COLOURS[colour], alpha=0.5)
+        ax.plot([gap.low, gap.high], [row, row], color=COLOURS[colour])
 
 
 def differences(s: DuelSummary) -> Panels:
     """Gaps of sequences."""
     again = _again(s)
-    said = [f"random: {', '.join(map(points, s.pairs.gaps.tolist()))}"] if len(s.pairs) else []
-    said += [f"{w.sequence} ({name}): {points(w.gap.value)}" for name, _, w in again]
+    random = s.pairs.gaps.tolist()
+    said = [f"random sequences: {points(min(random))} to {points(max(random))}"] if random else []
+    said += [f"their mean: {signed(s.sample.mean)}"] if random and s.sample else []
+    said += [f"{w.sequence} ({name}): {signed(w.gap)}" for name, _, w in again]
     legend = "Final accuracy, first method minus second. Diamonds are means with 95 % intervals; dashed, upright: no difference."
-    there = (Panel(gap_rows(s), "; ".join(said)),) if said else ()
+    there = (Panel(gap_rows(s), f"points; {'; '.join(said)}", wide=True),) if said else ()
     return Panels("differences", "Paired differences", legend, there, shared=True)
 
 
@@ -70,8 +80,14 @@ def against(s: DuelSummary, ax: Axes | None = None) -> Figure:
     """Each sequence at the accuracies of both methods."""
     groups = [Dots("random", "random", tuple(zip(s.pairs.a.tolist(), s.pairs.b.tolist(), strict=True)))]
     groups += [Dots(name, colour, ((w.a, w.b),)) for name, colour, w in _again(s)]
-    names = [f"{name}, percent" for name in s.methods]
+    names = [f"{name}, percent" for name in labels(s.methods, AXIS)]
     return scatter([g for g in groups if g.points], *names, diagonal=True, ax=ax)
+
+
+def _accuracies(s: DuelSummary) -> Iterator[str]:
+    if len(s.pairs):
+        yield f"random sequences, mean: {percent(float(s.pairs.a.mean()))} %, {percent(float(s.pairs.b.mean()))} %"
+    yield from (f"{w.sequence} ({name}): {percent(w.a)} %, {percent(w.b)} %" for name, _, w in _again(s))
 
 
 def gaps(s: DuelSummary, ax: Axes | None = None) -> Figure:
@@ -80,21 +96,24 @@ def gaps(s: DuelSummary, ax: Axes | None = None) -> Figure:
     return densities(
         [],
         s.pairs.gaps.tolist(),
-        [*marks, Dots("both alike", "soft", ((0.0, 0.0),))],
-        "gap in points",
+        [*marks, Dots("no difference", "soft", ((0.0, 0.0),))],
+        _minus(s),
         bins=15,
-        values_name="random, their number",
+        values_name="random sequences",
         ax=ax,
     )
 
 
 def sequences(s: DuelSummary) -> Panels:
     """Both figures."""
-    (a, b), both = s.methods, " and ".join(s.methods)
-    panels = []
+    (a, b), random, panels = s.methods, s.pairs.gaps, []
     if len(s.pairs) or _again(s):
-        panels.append(Panel(against(s), f"final accuracy of {both}", "Each sequence"))
+        panels.append(
+            Panel(against(s), f"final accuracy of {a} and of {b}; {'; '.join(_accuracies(s))}", "Each sequence")
+        )
     if len(s.pairs):
-        panels.append(Panel(gaps(s), f"gaps of {both}", f"{a} minus {b}"))
+        middle = float(np.median(random))
+        ends = f"{points(float(random.min()))} to {points(float(random.max()))}, median {points(middle)}"
+        panels.append(Panel(gaps(s), f"gaps of {len(s.pairs):,} random sequences, points: {ends}", f"{a} minus {b}"))
     legend = "Final accuracy. Random: one training each; others: mean over fresh seeds."
     return Panels("sequences", "Sequence by sequence", legend, tuple(panels), shared=True)

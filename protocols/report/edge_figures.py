@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from protocols.edge.results import EdgeResults
 from protocols.edge.summary import EdgeSummary, MethodEdge
 from protocols.report.densities import Normal, densities
 from protocols.report.edge_plan import S
-from protocols.report.figures import COLOURS, WIDTH, Panel, Panels, axes_of, figure_of, styled
+from protocols.report.figures import COLOURS, Panel, Panels, figure_of, styled
 from protocols.report.maps import matrix
 from protocols.report.shapes import Bar, Dots, bars, dotted, in_percent, in_rows, scatter
 from protocols.report.text import interval, percent
@@ -55,23 +55,27 @@ def figures(s: EdgeSummary, results: EdgeResults | None = None) -> list[Panels]:
 
 
 def strip(methods: Sequence[MethodEdge], ax: Axes | None = None) -> Figure:
-    """A row a method: random sequences as dots above their mean and its interval, extremes as diamonds, a cross for the paper."""
+    """A row a method; a cross for the paper, diamonds for extremes, dots for random sequences, and their mean with its interval
+    stand below each other, so that none hides another."""
+    kinds: list[tuple[str, dict[str, Any], list[list[float]]]] = [
+        ("paper", {"marker": "x", "markersize": 8, "markeredgewidth": 2.2}, [_paper(m) for m in methods]),
+        ("hard", {"marker": "D", "markersize": 7}, [m.groups["hard"].means.tolist() for m in methods]),
+        ("easy", {"marker": "D", "markersize": 7}, [m.groups["easy"].means.tolist() for m in methods]),
+        ("random", {"faint": True}, [m.groups["random"].first.tolist() for m in methods]),
+        ("mean", {"marker": "|", "markersize": 12, "markeredgewidth": 2.2}, [_mean(m) for m in methods]),
+    ]
+    there = [kind for kind in kinds if any(kind[2])]
     with styled():
-        ax = axes_of(ax, 2 * WIDTH, 46 * len(methods) + 44)
-        for name, way, up, of in (
-            ("random", {"alpha": 0.45}, 0.0, lambda m: m.groups["random"].first),
-            ("mean", {"marker": "|", "markersize": 12, "markeredgewidth": 2.2}, 0.3, _mean),
-            ("hard", {"marker": "D", "markersize": 7}, 0.0, lambda m: m.groups["hard"].means),
-            ("easy", {"marker": "D", "markersize": 7}, 0.0, lambda m: m.groups["easy"].means),
-            ("paper", {"marker": "x", "markersize": 8, "markeredgewidth": 2.2}, -0.3, _paper),
-        ):
-            places = [(float(x), i + up) for i, m in enumerate(methods) for x in of(m)]
+        ax = in_rows(ax, [m.method for m in methods], 12 * len(there))
+        for lane, (name, way, values) in enumerate(there):
+            down = 0.68 * (lane + 0.5) / len(there) - 0.34
+            places = [(x, i + down) for i, of in enumerate(values) for x in of]
             called, colour = GROUPS.get(name) or OF_STRIPS[name]
             dotted(ax, [x for x, _ in places], [y for _, y in places], colour, called, **way)
-        for i, m in enumerate(methods):
-            if m.estimate and math.isfinite(m.estimate.mean.low):
-                ax.plot([m.estimate.mean.low, m.estimate.mean.high], [i + 0.3] * 2, color=COLOURS["random"])
-        in_rows(ax, [m.method for m in methods])
+            for i, m in enumerate(methods if name == "mean" else ()):
+                if m.estimate and math.isfinite(m.estimate.mean.low):
+                    ax.plot([m.estimate.mean.low, m.estimate.mean.high], [i + down] * 2, color=COLOURS["random"])
+        ax.grid(visible=False, axis="y")
         ax.set_xlabel("final accuracy, percent")
         in_percent(ax.xaxis)
         return figure_of(ax)
@@ -107,7 +111,7 @@ def _in_words(m: MethodEdge) -> Iterator[str]:
 def distribution(m: MethodEdge, ax: Axes | None = None) -> Figure:
     """Normals fitted to a few sequences, over the truth where it is known."""
     truth = m.truth.sequences.means.tolist() if m.truth else []
-    marked = [_marks(m, side) for side in ("hard", "easy", *(() if truth else ("random",)))]
+    marked = [_marks(m, side) for side in (*(() if truth else ("random",)), "hard", "easy")]
     return densities(
         _normals(m),
         truth,
@@ -119,11 +123,13 @@ def distribution(m: MethodEdge, ax: Axes | None = None) -> Figure:
 
 
 def _normals(m: MethodEdge) -> list[Normal]:
-    normals = [Normal("random sequences", "random", m.estimate.mean.value, m.estimate.sd)] if m.estimate else []
+    normals = (
+        [Normal("normal of random sequences", "random", m.estimate.mean.value, m.estimate.sd)] if m.estimate else []
+    )
     if m.paper:
-        normals.append(Normal("paper's estimate", "paper", m.paper.mean.value, m.paper.sd))
+        normals.append(Normal("paper's normal", "paper", m.paper.mean.value, m.paper.sd))
     if m.rs:
-        normals.append(Normal("RS", "given", m.rs.mu, m.rs.sigma))
+        normals.append(Normal("normal of RS", "given", m.rs.mu, m.rs.sigma))
     return normals
 
 
@@ -190,13 +196,13 @@ def similarity(s: EdgeSummary) -> Panels:
         for m in s.methods
         if _by_similarity(m)
     ]
-    legend = "Each dot a sequence; accuracy in percent."
+    legend = "Each dot is a sequence."
     return Panels("similarity", "Similarity against accuracy", legend, tuple(panels), shared=True)
 
 
 def predicted(fit: MethodFit, ax: Axes | None = None) -> Figure:
     """Accuracy as a fit predicts it, against what was measured."""
-    return scatter(_by_prediction(fit), "predicted accuracy, percent", ax=ax)
+    return scatter(_by_prediction(fit), "predicted accuracy, percent", "measured accuracy, percent", ax=ax)
 
 
 def _by_prediction(fit: MethodFit) -> list[Dots]:
@@ -244,7 +250,12 @@ def between_tasks(data: RunResults, of: Similarity, pools: Sequence[str]) -> Pan
     values = np.concatenate([m[np.isfinite(m)] for _, m in found])
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     panels = [
-        Panel(matrix(m.tolist(), low, high), f"tasks of {s.sequence_id}: {_cells(m)}", s.sequence_id) for s, m in found
+        Panel(
+            matrix(m.tolist(), low, high, "task", "mean similarity"),
+            f"tasks of {s.sequence_id}: {_cells(m)}",
+            s.sequence_id,
+        )
+        for s, m in found
     ]
     legend = "Mean similarity of the classes of two tasks (diagonal: within the task), on one scale for all."
     return Panels("tasks", "Similarity of tasks", legend, tuple(panels))

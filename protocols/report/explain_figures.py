@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from protocols.evaluate.explain.figures import Measure
 from protocols.evaluate.explain.summary import Summary
 from protocols.report.explain_tables import MEASURED
-from protocols.report.figures import WIDTH, Panel, Panels, axes_of, styled
-from protocols.report.shapes import Bar, bars
+from protocols.report.figures import COLOURS, WIDTH, Panel, Panels, axes_of, styled
+from protocols.report.shapes import DASHED, Bar, bars, dotted
 from protocols.report.text import signed
 
 if TYPE_CHECKING:
@@ -24,10 +24,14 @@ def figures(s: Summary) -> list[Panels]:
     """Effects on accuracy, and on all other measures, of what the headline speaks of."""
     if s.overall is None:
         return []
-    called = f"{s.overall.method}: points that found sequences lose, to the right what makes them harder."
-    of = s.overall.measures
-    first = Panels("effects", "What makes them hard", called, tuple(_panels({"accuracy": of["accuracy"]})), shared=True)
-    others = tuple(_panels({m: e for m, e in of.items() if m != "accuracy"}))
+    of = "mean over methods" if s.overall.method == "mean" else s.overall.method
+    called = (
+        f"Points that found sequences lose ({of}). To the right: what makes them harder. Dashed, upright: no effect."
+    )
+    measures = s.overall.measures
+    accuracy = tuple(_panels({"accuracy": measures["accuracy"]}))
+    first = Panels("effects", "What makes them hard", called, accuracy, shared=True)
+    others = tuple(_panels({m: e for m, e in measures.items() if m != "accuracy"}))
     return [p for p in (first, Panels("measures", "By measure", called, others, shared=True)) if p.panels]
 
 
@@ -44,9 +48,10 @@ def effects(e: Effects, ax: Axes | None = None) -> Figure:
     for name, c in e.effects.items():
         i = c.interval
         low, high = (i.low, i.high) if math.isfinite(i.low) else (i.value, i.value)
-        marks = (("estimate", "found", (i.value,)), ("0: no effect", "soft", (0.0,)))
-        rows.append(Bar(name, "95 % interval, one by one", "found", low, high, marks))
+        rows.append(Bar(name, "95 % interval, one by one", "found", low, high))
     with styled():
-        ax = axes_of(ax, WIDTH, 22 * len(rows) + 60)
-        ax.use_sticky_edges = False  # so that no bar begins at the names
-        return bars(rows, "points of accuracy", ax)
+        ax = axes_of(ax, WIDTH, 24 * len(rows) + 60)
+        ax.axvline(0, color=COLOURS["soft"], linestyle=DASHED, linewidth=1.2)
+        figure, values = bars(rows, "points of accuracy", ax), [c.interval.value for c in e.effects.values()]
+        dotted(ax, values, range(len(rows)), "found", "estimate", marker="D", markersize=7)
+        return figure

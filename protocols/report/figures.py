@@ -16,7 +16,8 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-from seqsearch.core.text import shortened, shown
+from protocols.report.labels import runs
+from seqsearch.core.text import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,12 +37,10 @@ COLOURS = {
 """Of a light page."""
 SERIES = ("found", "random", "easy", "given", "paper")
 """Colours of lines that share a figure, in their order; no more share one."""
-NAME = 32
-"""Characters of a name beside a dot or a bar."""
-WIDTH, HEIGHT = 340, 220
-"""Of a figure on a page, in units of its SVG: pixels where it is not scaled."""
-READABLE = 560
-"""Pixels below which a wide figure scrolls, so that its texts stay readable."""
+WIDTH, WIDE, HEIGHT = 340, 380, 220
+"""Of a figure on a page, and of one that stands alone, in units of its SVG: pixels where it is not scaled."""
+READABLE, LARGEST = 9 / 11, 1.5
+"""How small and how large a figure is drawn. Smaller ones scroll, so that their texts have 9 pixels; a telephone shows `WIDE`."""
 STYLE: dict[str, Any] = {
     "axes.axisbelow": True,
     "axes.edgecolor": COLOURS["rule"],
@@ -85,11 +84,6 @@ def styled() -> Iterator[None]:
         yield
 
 
-def short(name: str) -> str:
-    """A name that fits beside what it names."""
-    return shortened(shown(name), NAME)
-
-
 def axes_of(ax: Axes | None, width: float = WIDTH, height: float = HEIGHT) -> Axes:
     """``ax``, or that of a new figure of this size."""
     if ax is not None:
@@ -127,11 +121,12 @@ def inline(figure: Figure, name: str, label: str) -> str:
             parent.remove(child)
     referred = {v.removeprefix("#") for e in root.iter() for k, v in e.items() if k == f"{{{XLINK}}}href"}
     referred |= {v[5:-1] for e in root.iter() for k, v in e.items() if v.startswith("url(#")}
-    for element in root.iter():
+    for element in list(root.iter()):
         _adapt(element, name, referred)
+        _isolate(element)
     for size in ("width", "height", "version"):
         root.attrib.pop(size, None)
-    root.attrib |= {"role": "img", "aria-label": shown(label), "stroke-linejoin": "round"}
+    root.attrib |= {"role": "img", "aria-label": shown(label), "stroke-linejoin": "round", "overflow": "visible"}
     return ElementTree.tostring(root, "unicode")
 
 
@@ -151,6 +146,16 @@ def _adapt(element: ElementTree.Element, name: str, referred: set[str]) -> None:
             element.set(key, "; ".join(filter(None, map(_declared, value.split(";")))))
 
 
+def _isolate(element: ElementTree.Element) -> None:
+    """Names that are written from right to left by themselves, so that numbers stay where they are."""
+    first, *rest = runs(element.text or "")
+    if rest:
+        element.text = first
+        for name, after in zip(rest[::2], rest[1::2], strict=True):
+            part = ElementTree.SubElement(element, f"{{{SVG}}}tspan", {"style": "unicode-bidi: isolate"})
+            part.text, part.tail = name, after
+
+
 def _declared(text: str) -> str:
     """A declaration of a style, with the page's colours and its font; empty for the family of a font."""
     key, colon, value = (part.strip() for part in text.partition(":"))
@@ -165,18 +170,21 @@ def keys(figures: Sequence[Figure]) -> Markup:
             for artist, label in zip(*ax.get_legend_handles_labels(), strict=True):
                 if label:
                     found.setdefault(label, _key(artist))
-    return Markup(" ").join(Markup('<span class="key {}">{}</span>').format(css, shown(k)) for k, css in found.items())
+    key, named = Markup('<span class="key {}">{}</span>'), Markup("<bdi>{}</bdi>")
+    texts = {k: Markup("").join(named.format(t) if i % 2 else t for i, t in enumerate(runs(shown(k)))) for k in found}
+    return Markup(" ").join(key.format(css, texts[k]) for k, css in found.items())
 
 
 def _key(artist: Any) -> str:
     """The class of a key."""
     from matplotlib.colors import to_hex
     from matplotlib.lines import Line2D
+    from matplotlib.markers import TICKUP
 
     if not isinstance(artist, Line2D):
         return f"range {_NAMES_OF[to_hex(getattr(artist, 'patches', [artist])[0].get_facecolor())]}"
     colour = _NAMES_OF[str(artist.get_color())]
-    if artist.get_marker() == "|":
+    if artist.get_marker() in ("|", TICKUP):
         return f"mark {colour}"
     if artist.get_linestyle() == "None":
         shape = {"D": " diamond", "d": " diamond", "x": " cross", "X": " cross"}.get(str(artist.get_marker()), "")
@@ -243,4 +251,4 @@ class Panels:
             width = 72 * p.figure.get_figwidth() if p.wide else 0
             named = Markup("") if self.shared else keys([p.figure])
             svg = Markup(inline(p.figure, f"{self.name}-{i}", p.label))
-            yield Drawn(p.title, svg, named, p.note, round(min(width, READABLE)), round(1.2 * width), p.label)
+            yield Drawn(p.title, svg, named, p.note, round(READABLE * width), round(LARGEST * width), p.label)

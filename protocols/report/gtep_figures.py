@@ -10,10 +10,11 @@ import numpy as np
 
 from protocols.gtep.cells import FRESH, OF_TUNING, USES, Cell, table_rows
 from protocols.gtep.summary import Summary
-from protocols.report.figures import COLOURS, HEIGHT, SERIES, WIDTH, Panel, Panels, axes_of, figure_of, short, styled
+from protocols.report.figures import COLOURS, HEIGHT, SERIES, WIDE, Panel, Panels, axes_of, figure_of, styled
 from protocols.report.gtep_tables import first_phase, names, tuned_on, tuning, valid
-from protocols.report.shapes import Bar, Line, apart, bars, beside, curves, named_dots, tenths
-from protocols.report.text import enumerated, percent
+from protocols.report.labels import labels
+from protocols.report.shapes import ASIDE, Bar, Line, apart, bars, beside, curves, named_dots, tenths
+from protocols.report.text import enumerated, percent, points
 from seqsearch.distribution.interval import AGREE
 
 if TYPE_CHECKING:
@@ -79,21 +80,22 @@ def _rankings(s: Summary, pool: str) -> Iterator[Ranks]:
 
 
 def rank_lines(rankings: Sequence[Ranks], colours: Mapping[str, str], ax: Axes | None = None) -> Figure:
-    """Rankings side by side, the highest on top; a line for each method, with its name and rank at both ends."""
+    """Rankings side by side, the highest on top; a line for each method, with its rank at both ends and its name."""
     methods = list(dict.fromkeys(m for _, of in rankings for m in of))
     places = {m: [(i, _height(of, m)) for i, (_, of) in enumerate(rankings) if m in of] for m in methods}
     most = max(r for _, of in rankings for r in of.values())
     with styled():
-        ax = axes_of(ax, 2 * WIDTH, min(2 * HEIGHT, max(HEIGHT, 18 * len(methods) + 60)))
+        ax = axes_of(ax, WIDE, min(2 * HEIGHT, max(HEIGHT, 18 * len(methods) + 60)))
         ax.set_ylim(-most - 0.6, -0.4)
         for m, at in places.items():
             ax.plot([x for x, _ in at], [y for _, y in at], color=COLOURS[colours[m]], marker="o")
+        texts = [""] * len(methods), [f" {name}" for name in labels(methods, ASIDE)]
         for end, away in ((0, -14), (-1, 14)):
             heights = apart([at[end][1] for at in places.values()], ax)
-            for (m, at), y in zip(places.items(), heights, strict=True):
+            for (m, at), name, y in zip(places.items(), texts[end], heights, strict=True):
                 x = at[end][0]
-                beside(ax, f"{short(m)} {rankings[x][1][m]}", x, y, colours[m], away, "bold")
-        ax.set_xticks(range(len(rankings)), [name for name, _ in rankings])
+                beside(ax, f"{rankings[x][1][m]}{name}", x, y, colours[m], away, "bold")
+        ax.set_xticks(range(len(rankings)), [name.replace(" ", "\n") for name, _ in rankings])
         ax.xaxis.tick_top()
         ax.set_yticks([-r for r in range(1, most + 1)], [""] * most)
         ax.spines["bottom"].set_visible(False)
@@ -115,7 +117,7 @@ def accuracy(cells: Sequence[Cell], colours: dict[str, str], y: tuple[float, flo
     for c in cells:
         mean, low, high = (tuple(v.tolist()) for v in (c.curve.mean(axis=0), c.curve.min(axis=0), c.curve.max(axis=0)))
         lines.append(Line(c.method, colours[c.method], tuple(map(float, range(1, len(mean) + 1))), mean, low, high))
-    return curves(lines, "tasks learned", y=y, ax=ax)
+    return curves(lines, "tasks learned", "Acc_t, percent", y=y, ax=ax)
 
 
 def over_tasks(s: Summary) -> Panels:
@@ -138,7 +140,7 @@ def expected(s: Summary, methods: Sequence[str], ax: Axes | None = None) -> Figu
     found = _best_of(s)
     y = tenths([v for values in found.values() for v in values])
     lines = [Line(m, _colours(s)[m], tuple(map(float, range(1, len(found[m]) + 1))), found[m]) for m in methods]
-    return curves(lines, "settings tried", y=y, ax=ax)
+    return curves(lines, "settings tried", "H, percent", y=y, ax=ax)
 
 
 def _best_of(s: Summary) -> dict[str, tuple[float, ...]]:
@@ -170,11 +172,14 @@ def settings(cells: Sequence[Cell], figure: str, ax: Axes | None = None) -> Figu
     """Acc or AvgAcc of each method and use, as Figs. 2, 4, 5, 7 and 8: mean over class orders, and single orders."""
     rows = []
     for c in cells:
-        values = (c.acc if figure == "Acc" else c.avg).tolist()
+        values = _of_orders(c, figure)
         mean = float(np.mean(values))
-        marks = (("", USED[c.use], tuple(values)),)
-        rows.append(Bar(c.method, c.use, USED[c.use], 0.0, mean, marks, percent(mean)))
+        rows.append(Bar(c.method, c.use, USED[c.use], 0.0, mean, (("", USED[c.use], values),), percent(mean)))
     return bars(rows, f"{figure}, percent", ax)
+
+
+def _of_orders(c: Cell, figure: str) -> tuple[float, ...]:
+    return tuple((c.acc if figure == "Acc" else c.avg).tolist())
 
 
 def by_setting(s: Summary) -> Panels:
@@ -185,7 +190,7 @@ def by_setting(s: Summary) -> Panels:
     for pool, (title, uses) in pools.items():
         cells = [c for m in s.results.methods for use in uses for c in valid(s, pool, use) if c.method == m]
         for figure in ("Acc", "AvgAcc") if cells else ():
-            said = "; ".join(f"{c.method}, {c.use}" for c in cells)
+            said = "; ".join(f"{c.method}, {c.use}: {percent(float(np.mean(_of_orders(c, figure))))} %" for c in cells)
             drawn.append(Panel(settings(cells, figure), f"{figure}: {said}", f"{title}: {figure}", wide=True))
     legend = "Bars: percent, mean over class orders; short lines: single orders."
     return Panels("settings", "Methods by the setting that was judged", legend, tuple(drawn))
@@ -198,10 +203,11 @@ def costs(s: Summary) -> Panels:
         cells = valid(s, pool)
         sizes = [(c, c.model_bytes / 1e6) for c in cells if c.model_bytes is not None]
         times = [(c, c.seconds) for c in cells if math.isfinite(c.seconds)]
-        for points, x_name in ((sizes, "size of the model, MB"), (times, "training time of one order, s")):
-            if points:
-                dots = [(c.method, colours[c.method], x, float(c.acc.mean())) for c, x in points]
-                drawn.append(Panel(named_dots(dots, x_name), f"{x_name}: {', '.join(d[0] for d in dots)}", title))
+        for found, x_name in ((sizes, "size of the model, MB"), (times, "training time of one order, s")):
+            if found:
+                dots = [(c.method, colours[c.method], x, float(c.acc.mean())) for c, x in found]
+                said = "; ".join(f"{m}: {x:.3g}, {percent(y)} %" for m, _, x, y in dots)
+                drawn.append(Panel(named_dots(dots, x_name, "Acc, percent"), f"{x_name}, and Acc: {said}", title))
     legend = f"{METHOD} Acc in percent, mean over class orders. Times are of the machines of this run."
     return Panels("costs", "Accuracy and cost", legend, tuple(drawn))
 
@@ -216,7 +222,8 @@ def regrets(s: Summary) -> Panels:
             (m, colours.get(m, SERIES[0]), float(counts[m]), v) for m, v in found if m in counts and math.isfinite(v)
         ]
         if dots:
-            x_name = "hyperparameters tuned"
-            drawn.append(Panel(named_dots(dots, x_name), f"{x_name}: {', '.join(d[0] for d in dots)}", title))
+            x_name, y_name = "hyperparameters tuned", "regret, points of H"
+            said = "; ".join(f"{m}: {x:.0f}, {points(y)}" for m, _, x, y in dots)
+            drawn.append(Panel(named_dots(dots, x_name, y_name), f"{x_name}, and {y_name}: {said}", title))
     legend = f"{METHOD} Points of H that choosing on this pool would have brought; of these methods and choices, no fit is made."
     return Panels("regret", "Hyperparameters and regret", legend, tuple(drawn))

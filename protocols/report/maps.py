@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+STRONGEST = 0.5
+"""Of the colour of a cell: its number has a contrast of 4.5 at least, on light and dark pages."""
+
+
 def cells(
     values: Mapping[tuple[int, int], float],
     rows: Sequence[str],
     columns: Sequence[str],
     *,
-    corner: str = "",
+    names: tuple[str, str] = ("", ""),
     framed: Collection[tuple[int, int]] = (),
     column: int | None = None,
     ax: Axes | None = None,
@@ -28,16 +32,16 @@ def cells(
     """Fractions by (row, column), in percent, more strongly coloured where they are higher.
 
     Args:
-        corner: what rows and columns are.
+        names: what rows and columns are.
         framed: cells with a frame; ``column``: one that has a frame as a whole.
     """
     from matplotlib.patches import Rectangle
 
     with styled():
-        ax = axes_of(ax, max(WIDTH, 52 * len(columns) + 90), 24 * len(rows) + 30)
+        ax = axes_of(ax, max(WIDTH, 36 * len(columns) + 60), 24 * len(rows) + 46)
         most = max(values.values(), default=1.0) or 1.0
         for (i, j), value in values.items():
-            shade = 0.04 + 0.56 * max(0.0, value) / most
+            shade = 0.04 + STRONGEST * max(0.0, value) / most
             ax.add_patch(Rectangle((j, i), 1, 1, facecolor=COLOURS["random"], alpha=shade, linewidth=0))
             ax.text(j + 0.5, i + 0.5, percent(value), ha="center", va="center", color=COLOURS["text"])
         for i, j in framed:
@@ -51,14 +55,21 @@ def cells(
         ax.set_xticks([j + 0.5 for j in range(len(columns))], [shown(name) for name in columns])
         ax.set_yticks([i + 0.5 for i in range(len(rows))], [shown(name) for name in rows])
         ax.xaxis.tick_top()
-        ax.set_ylabel(shown(corner))
+        ax.xaxis.set_label_position("top")
+        ax.set_ylabel(names[0])
+        ax.set_xlabel(names[1])
         ax.grid(visible=False)
         ax.spines["bottom"].set_visible(False)
         return figure_of(ax)
 
 
-def matrix(values: Sequence[Sequence[float]], low: float, high: float, ax: Axes | None = None) -> Figure:
-    """A square matrix as cells, more strongly coloured where values are higher; beside it what is ``low`` and what ``high``."""
+def matrix(
+    values: Sequence[Sequence[float]], low: float, high: float, name: str, value_name: str, ax: Axes | None = None
+) -> Figure:
+    """A square matrix as cells, more strongly coloured where values are higher; beside it what is ``low`` and what ``high``.
+
+    ``name``: of rows and columns.
+    """
     from matplotlib.patches import Rectangle
 
     with styled():
@@ -78,6 +89,9 @@ def matrix(values: Sequence[Sequence[float]], low: float, high: float, ax: Axes 
             ax.annotate(
                 f"{value:.3g}", (1.15 * k, y), (3, 0), textcoords="offset points", va="center", annotation_clip=False
             )
+        ax.text(1.24 * k, k / 2, value_name, rotation=90, va="center", ha="center")
+        ax.set_xlabel(name, x=0.5 / 1.3)
+        ax.set_ylabel(name)
         every = max(1, math.ceil(k / 10))
         named = range(0, k, every)
         ax.set_xlim(0, 1.3 * k)

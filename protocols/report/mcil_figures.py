@@ -36,7 +36,7 @@ def figures(s: Summary) -> list[Panels]:
 def accuracy(judged: Sequence[Judged], by: str = "method", ax: Axes | None = None) -> Figure:
     """A_t of methods, or of classifiers of one (``by``), each with a curve: mean over runs, and their range."""
     lines = [_line(j, colour, by) for j, colour in zip(judged, SERIES, strict=False)]
-    return curves(lines, "experiences learned", ends=False, ax=ax)
+    return curves(lines, "experiences learned", "A_t, percent", ends=False, ax=ax)
 
 
 def _line(j: Judged, colour: str, by: str) -> Line:
@@ -94,6 +94,6 @@ def costs(s: Summary) -> Panels:
         ]
         if any(x for _, _, x, _ in dots):
             label = "; ".join(f"{h}: {x:.4g}, {percent(y)} %" for h, _, x, y in dots)
-            drawn.append(Panel(named_dots(dots, name), f"{name}, and Avg: {label}", name))
+            drawn.append(Panel(named_dots(dots, name, "Avg, percent"), f"{name}, and Avg: {label}", name))
     legend = "Each dot is a method, its name beside it. Avg, percent, means over runs; times are of the machines of this run."
     return Panels("costs", "Avg and what it costs", legend, tuple(drawn))

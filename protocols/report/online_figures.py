@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from protocols.report.figures import SERIES, Panel, Panels
 from protocols.report.maps import cells
 from protocols.report.online_tables import ahead, baseline, checked, learners, points, whole
 from protocols.report.shapes import Line, Slope, curves, named_dots, slopes
-from protocols.report.text import percent, samples
+from protocols.report.text import count, enumerated, percent, samples
 from seqsearch.results.rows import Row
 
 if TYPE_CHECKING:
@@ -62,9 +63,9 @@ def _left_out(s: Summary) -> str:
     return f" Of {more + MOST} learners the first {MOST} by near-future accuracy are drawn." if more > 0 else ""
 
 
-def _baseline(s: Summary) -> str:
-    """How the baseline is drawn, in a legend; empty without one."""
-    return "" if baseline(s) is None else " Dashed, dots hollow: the blind baseline."
+def _baseline(s: Summary, drawn: Collection[str]) -> str:
+    """How the baseline is drawn, in a legend; empty where it is not among the learners that are ``drawn``."""
+    return "" if baseline(s) not in drawn else " Dashed, dots hollow: the blind baseline."
 
 
 def _grouped(found: Mapping[str, Line], s: Summary, title: str, x_name: str) -> list[Panel]:
@@ -85,12 +86,14 @@ def _grouped(found: Mapping[str, Line], s: Summary, title: str, x_name: str) -> 
 def over_stream(s: Summary) -> Panels:
     """Accuracy within windows of the stream, online and ahead."""
     drawn: list[Panel] = []
+    there: set[str] = set()
     for shift in dict.fromkeys((0, s.shift)):
-        where = ahead(shift)
-        drawn += _grouped(windows(s, shift), s, f"{where[0].upper()}{where[1:]}", "samples of the main part")
+        where, found = ahead(shift), windows(s, shift)
+        drawn += _grouped(found, s, f"{where[0].upper()}{where[1:]}", "samples of the main part")
+        there |= found.keys()
     legend = (
         f"Percent right within at most {WINDOWS} windows of the stream, the last one beside each name; bands: range of training "
-        f"seeds.{_baseline(s)}{_left_out(s)}"
+        f"seeds.{_baseline(s, there)}{_left_out(s)}"
     )
     return Panels("stream", "Accuracy over the stream", legend, tuple(drawn))
 
@@ -142,9 +145,14 @@ def retention(s: Summary) -> Panels:
         "trace": ("Of the models on the way", "samples of the main part learned"),
     }
     drawn: list[Panel] = []
+    there: set[str] = set()
     for measure, (title, x_name) in names.items():
-        drawn += _grouped(held_out(s, measure), s, title, x_name)
-    legend = f"Percent right on the holdout, which is never learned; bands: range of training seeds.{_baseline(s)}"
+        found = held_out(s, measure)
+        drawn += _grouped(found, s, title, x_name)
+        there |= found.keys()
+    legend = (
+        f"Percent right on the holdout, which is never learned; bands: range of training seeds.{_baseline(s, there)}"
+    )
     return Panels("retention", "Retention", legend, tuple(drawn))
 
 
@@ -182,8 +190,8 @@ def rankings(s: Summary) -> Panels:
     """One figure, where there is a shift."""
     there = [x for x in whole(s) if x.label in colours(s)] if s.shift else []
     legend = (
-        f"Percent, a line a learner; upright: the interval of each accuracy by itself.{_baseline(s)} The table of pairs says "
-        f"which learners differ.{_left_out(s)}"
+        "Percent, a line a learner; upright: the interval of each accuracy by itself."
+        f"{_baseline(s, [x.label for x in there])} The table of pairs says which learners differ.{_left_out(s)}"
     )
     said = "; ".join(f"{x.label}: {percent(x.at[0].accuracy)}, {percent(x.at[s.shift].accuracy)}" for x in there)
     panels = (Panel(ranking(s), said, wide=True),) if there else ()
@@ -192,7 +200,7 @@ def rankings(s: Summary) -> Panels:
 
 def costs(s: Summary) -> Panels:
     """Near-future accuracy against updates, their cost and time, of a step."""
-    css = colours(s)
+    css, y_name = colours(s), "near-future accuracy, percent"
     there = [x for x in whole(s) if x.label in css]
     drawn = []
     for x_name, values in (
@@ -208,7 +216,7 @@ def costs(s: Summary) -> Panels:
         ]
         if dots:
             said = "; ".join(f"{name}: {v:.4g}, {percent(y)} %" for name, _, v, y in dots)
-            drawn.append(Panel(named_dots(dots, x_name), f"{x_name}, and near-future accuracy: {said}", x_name))
+            drawn.append(Panel(named_dots(dots, x_name, y_name), f"{x_name}, and near-future accuracy: {said}", x_name))
     legend = f"Each dot is a learner: near-future accuracy (S = {s.shift:,}), percent. Times are of the machines of this run."
     return Panels("costs", "Accuracy and compute", legend, tuple(drawn))
 
@@ -221,15 +229,35 @@ def labels_alone(s: Summary) -> Panels:
     part = "main" if blind.swept(s, "main", "batch") or blind.swept(s, "main", "sample") else "search"
     forms = {"batch": "in batches, as learners are evaluated", "sample": "sample by sample, as the paper defines it"}
     drawn = [
-        Panel(blind_map(s, part, form), f"accuracy of the blind classifier {name}, by k and S", name, wide=True)
+        Panel(blind_map(s, part, form), _extremes(grid), name, wide=True, note=_framed(s, part, form))
         for form, name in forms.items()
-        if blind.swept(s, part, form)
+        if (grid := blind.swept(s, part, form))
     ]
-    legend = (
-        f"Percent right on the {part} part, by k (rows) and S (columns); higher is more strongly coloured. Framed: the column of "
-        f"S = {s.shift:,}, and the k of the baseline at each S."
-    )
+    legend = f"Percent right, by k (rows) and S (columns); higher is more strongly coloured. Framed in grey: S = {s.shift:,}."
     return Panels("labels", "What labels alone give away", legend, tuple(drawn))
+
+
+def _extremes(grid: blind.Grid) -> str:
+    low, high = (of(grid, key=lambda at: grid[at]["accuracy"]) for of in (min, max))
+    ends = {"lowest": low, "highest": high}
+    return "; ".join(
+        f"{name}: {percent(grid[k, S]['accuracy'])} % at k = {k}, S = {S}" for name, (k, S) in ends.items()
+    )
+
+
+def _framed(s: Summary, part: str, form: str) -> str:
+    """What stands below a map: of which samples it is, and the k of the baseline where these are framed."""
+    n = min(r["n"] for r in blind.swept(s, part, form).values())
+    at = [f"S = {shift:,}" for _, shift in sorted(_of_baseline(s, part, form), key=itemgetter(1))]
+    return f"On the last {count(n, 'sample')} of the {part} part." + (
+        f" Framed in colour: the k of the baseline, at {enumerated(at)}." if at else ""
+    )
+
+
+def _of_baseline(s: Summary, part: str, form: str) -> list[tuple[int, int]]:
+    """k and S of the baseline, as far as they were swept; it is evaluated in batches."""
+    grid = blind.swept(s, part, form) if form == "batch" else {}
+    return [at for shift, k in blind.chosen(s).items() if (at := (k, shift)) in grid]
 
 
 def blind_map(s: Summary, part: str, form: str, ax: Axes | None = None) -> Figure:
@@ -239,11 +267,10 @@ def blind_map(s: Summary, part: str, form: str, ax: Axes | None = None) -> Figur
     shifts = sorted({shift for _, shift in grid})[:MOST_MAPPED]
     at = {(k, shift): (i, j) for i, k in enumerate(windows) for j, shift in enumerate(shifts)}
     values = {at[key]: float(r["accuracy"]) for key, r in grid.items() if key in at}
-    best = [(k, shift) for shift, k in blind.chosen(s).items()] if form == "batch" else []
-    framed = [at[key] for key in best if key in at and at[key] in values]
+    framed = [at[key] for key in _of_baseline(s, part, form) if key in at]
     column = shifts.index(s.shift) if s.shift in shifts else None
-    names = [samples(k) for k in windows], [samples(shift) for shift in shifts]
-    return cells(values, *names, corner="k", framed=framed, column=column, ax=ax)
+    rows, columns = [samples(k) for k in windows], [samples(shift) for shift in shifts]
+    return cells(values, rows, columns, names=("k", "S"), framed=framed, column=column, ax=ax)
 
 
 def choice(s: Summary) -> Panels:
@@ -266,7 +293,9 @@ def shift_curve(s: Summary, ax: Axes | None = None) -> Figure:
     lines.append(Line(f"tolerance, {tol:g}", "soft", ends, (tol, tol), dashed=True))
     if (plateau := found.plateau) is not None:
         lines.append(Line("plateau", "paper", ends, (plateau, plateau), dashed=True))
-    return curves(lines, "S, samples (logarithmic)", ends=False, percent_y=False, mark=s.shift, log_x=True, ax=ax)
+    return curves(
+        lines, "S, samples (logarithmic)", "kappa", ends=False, percent_y=False, mark=s.shift, log_x=True, ax=ax
+    )
 
 
 # ------------------------------------------------------------------------------------------------ in order and shuffled

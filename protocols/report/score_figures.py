@@ -6,8 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
-from protocols.report.figures import WIDTH, Panel, Panels, axes_of, short, styled
+from protocols.report.figures import WIDTH, Panel, Panels, axes_of, styled
+from protocols.report.labels import labels
 from protocols.report.maps import cells
 from protocols.report.shapes import Line, curves, in_words, tenths
 from protocols.report.text import percent
@@ -43,7 +46,7 @@ def transferred(s: ScoreSummary) -> Panels:
         if d is not None and math.isfinite(d.relative.value)
     }
     said = "; ".join(f"{rows[i]}, {columns[j]}: {percent(v)} %" for (i, j), v in drops.items())
-    drawn = (Panel(_map(drops, list(map(short, rows)), list(map(short, columns))), said, wide=True),) if drops else ()
+    drawn = (Panel(_map(drops, labels(rows), labels(columns)), said, wide=True),) if drops else ()
     legend = "Relative drop, percent, stronger colours for larger drops. Rows: methods that searched; columns: methods evaluated."
     return Panels("transfer", "Transfer between methods", legend, drawn)
 
@@ -51,7 +54,7 @@ def transferred(s: ScoreSummary) -> Panels:
 def _map(drops: Mapping[tuple[int, int], float], rows: Sequence[str], columns: Sequence[str]) -> Figure:
     """Cells as wide as their names."""
     with styled():
-        width = LETTER * (len(columns) * max(map(len, columns)) + max(map(len, rows)))
+        width = LETTER * (len(columns) * max(map(cell_len, columns)) + max(map(cell_len, rows)))
         return cells(drops, rows, columns, ax=axes_of(None, max(WIDTH, width), 24 * len(rows) + 30))
 
 

@@ -12,8 +12,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich.cells import cell_len
 
-from protocols.report.figures import COLOURS, HEIGHT, WIDTH, axes_of, figure_of, short, styled
+from protocols.report.figures import COLOURS, HEIGHT, STYLE, WIDE, axes_of, figure_of, styled
+from protocols.report.labels import labels
 from protocols.report.text import percent, samples
 from seqsearch.core.text import shown
 from seqsearch.distribution.interval import Interval
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DASHED = (0, (3, 2))
+FAINT = 0.35
+"""Of what may cover other things; its edge is not."""
+LEFT, ABOVE, ASIDE = 18, 48, 20
+"""Columns of names of rows at the left, and above their rows, and of names at the right end of lines."""
 
 
 def beside(ax: Axes, text: str, x: float, y: float, colour: str, away: float = 6, weight: str = "normal") -> None:
@@ -38,11 +44,30 @@ def beside(ax: Axes, text: str, x: float, y: float, colour: str, away: float = 6
         weight=weight,
         annotation_clip=False,
     )
+    if not text.isascii():
+        _make_room(ax, text, (x, y), away)
 
 
-def dotted(ax: Axes, x: Sequence[float], y: Sequence[float], colour: str, name: str = "", **way: Any) -> None:
-    """Dots, or other markers, without a line; no key without a ``name``, or where there are none."""
+def _make_room(ax: Axes, text: str, at: tuple[float, float], away: float) -> None:
+    """For a label in letters that a browser draws wider than matplotlib's font, which may lack them."""
+    from matplotlib.offsetbox import AnnotationBbox, DrawingArea
+
+    box, side = DrawingArea(0.6 * STYLE["font.size"] * cell_len(text), 1), (float(away < 0), 0.5)
+    way: dict[str, Any] = {"boxcoords": "offset points", "box_alignment": side, "frameon": False, "pad": 0}
+    ax.add_artist(AnnotationBbox(box, at, (away, 0), annotation_clip=False, **way))
+
+
+def dotted(
+    ax: Axes, x: Sequence[float], y: Sequence[float], colour: str, name: str = "", *, faint: bool = False, **way: Any
+) -> None:
+    """Dots, or other markers, without a line; no key without a ``name``, or where there are none.
+
+    ``faint`` ones show what they cover.
+    """
     label = shown(name) if len(x) else ""
+    if faint:
+        face = (COLOURS[colour], FAINT)
+        way |= {"markerfacecolor": face, "markeredgecolor": COLOURS[colour], "markeredgewidth": 1}
     way = {"marker": "o", "markeredgewidth": 0, **way}
     ax.plot(x, y, color=COLOURS[colour], linestyle="none", label=label, **way)
 
@@ -68,10 +93,16 @@ def in_percent(*axes: Any) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.4g}"))
 
 
-def in_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Names of rows, from the top down."""
-    ax.set_yticks(range(len(names)), [short(name) for name in names])
-    ax.set_ylim(len(names) - 0.5, -0.5)
+def in_rows(ax: Axes | None, names: Sequence[str], tall: float = 24) -> Axes:
+    """Axes with a row for each name, from the top down: short names stand at the left, others above the first of their rows."""
+    left = all(name.isascii() and len(name) <= LEFT for name in names)
+    ax = axes_of(ax, WIDE, (tall if left else tall + 16) * len(names) + 48)
+    ax.set_yticks(range(len(names)), [shown(name) if left else "" for name in names])
+    ax.set_ylim(len(names) - 0.5, -0.5 if left else -0.8)
+    above = {} if left else dict(reversed([(name, i) for i, name in enumerate(labels(names, ABOVE))]))
+    for name, i in above.items():
+        ax.text(0, i - 0.38, name, transform=ax.get_yaxis_transform(), va="bottom")
+    return ax
 
 
 # ------------------------------------------------------------------------------------------------ lines
@@ -101,6 +132,7 @@ class Line:
 def curves(
     lines: Sequence[Line],
     x_name: str,
+    y_name: str = "accuracy, percent",
     *,
     ends: bool = True,
     y: tuple[float, float] | None = None,
@@ -134,6 +166,7 @@ def curves(
         if mark is not None:
             ax.axvline(mark, color=COLOURS["soft"], linestyle=DASHED, linewidth=1.2)
         ax.set_xlabel(shown(x_name))
+        ax.set_ylabel(y_name)
         if percent_y:
             in_percent(ax.yaxis)
         if ends:
@@ -177,20 +210,31 @@ def in_words(lines: Sequence[Line]) -> str:
 
 
 def named_dots(
-    dots: Sequence[tuple[str, str, float, float]], x_name: str, *, percent_x: bool = False, ax: Axes | None = None
+    dots: Sequence[tuple[str, str, float, float]],
+    x_name: str,
+    y_name: str = "accuracy, percent",
+    *,
+    percent_x: bool = False,
+    ax: Axes | None = None,
 ) -> Figure:
     """``(name, colour, x, y)``: a dot each with its name beside it; y is a fraction, in percent."""
+    from matplotlib.ticker import MaxNLocator
+
     with styled():
         ax = axes_of(ax)
         ax.margins(x=0.12, y=0.12)
         for _, colour, x, y in dots:
             dotted(ax, [x], [y], colour)
         middle = sum(ax.get_xlim()) / 2
+        named = [(name, *dot[1:]) for name, dot in zip(labels([dot[0] for dot in dots]), dots, strict=True)]
         for away in (6, -6):
-            side = [d for d in dots if (d[2] > middle) == (away < 0)]
+            side = [d for d in named if (d[2] > middle) == (away < 0)]
             for (name, colour, x, _), at in zip(side, apart([d[3] for d in side], ax), strict=True):
-                beside(ax, short(name), x, at, colour, away)
+                beside(ax, name, x, at, colour, away)
         ax.set_xlabel(shown(x_name))
+        ax.set_ylabel(shown(y_name))
+        if all(float(x).is_integer() for _, _, x, _ in dots):
+            ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
         in_percent(ax.yaxis, *([ax.xaxis] if percent_x else []))
         return figure_of(ax)
 
@@ -216,14 +260,13 @@ def strips(
         names: what dots and diamonds stand for.
     """
     with styled():
-        ax = axes_of(ax, 2 * WIDTH, 22 * len(rows) + 44)
-        for values, name, colour, way in (
-            ([r.values for r in rows], names[0], "random", {"alpha": 0.45}),
-            ([r.marked for r in rows], names[1], "found", {"marker": "D"}),
+        ax = in_rows(ax, [row.name for row in rows])
+        for values, name, colour, up, way in (
+            ([r.values for r in rows], names[0], "random", 0.0, {"faint": True}),
+            ([r.marked for r in rows], names[1], "found", 0.28, {"marker": "D"}),
         ):
-            places = [(x, i) for i, row in enumerate(values) for x in row]
-            dotted(ax, [x for x, _ in places], [i for _, i in places], colour, name, **way)
-        in_rows(ax, [row.name for row in rows])
+            places = [(x, i - up) for i, row in enumerate(values) for x in row]
+            dotted(ax, [x for x, _ in places], [y for _, y in places], colour, name, **way)
         ax.set_xlabel(shown(x_name))
         if percent_x:
             in_percent(ax.xaxis)
@@ -245,22 +288,23 @@ class Slope:
 
 
 def slopes(lines: Sequence[Slope], names: tuple[str, str], ax: Axes | None = None) -> Figure:
-    """Fractions on the left and on the right, in percent, with names at both ends."""
+    """Fractions on the left and on the right, in percent, with names at the right."""
     with styled():
-        ax = axes_of(ax, 2 * WIDTH, max(HEIGHT, 15 * len(lines) + 60))
+        ax = axes_of(ax, WIDE, max(HEIGHT, 15 * len(lines) + 60))
         for i, line in enumerate(lines):
             colour, aside = COLOURS[line.colour], 0.01 * (i % 5 - 2)  # so that intervals stand beside each other
             for at, side in ((0, line.left), (1, line.right)):
                 if math.isfinite(side.low):
-                    ax.vlines(at + aside, side.low, side.high, color=colour, alpha=0.5)
+                    ax.vlines(at + aside, side.low, side.high, color=colour)
             way: dict[str, Any] = {"linestyle": DASHED, "markerfacecolor": COLOURS["page"]} if line.dashed else {}
             ax.plot([aside, 1 + aside], [line.left.value, line.right.value], color=colour, marker="o", **way)
         sides = [[(line.right if at else line.left).value for line in lines] for at in (0, 1)]
         for _ in range(3):  # names that were moved up stand below those of the sides
             ax.set_ylim(top=max([ax.get_ylim()[1], *(y for values in sides for y in apart(values, ax))]))
+        texts = [""] * len(lines), [f" {name}" for name in labels([line.name for line in lines], ASIDE)]
         for at, (away, values) in enumerate(zip((-14, 14), sides, strict=True)):
-            for line, value, y in zip(lines, values, apart(values, ax), strict=True):
-                beside(ax, f"{short(line.name)} {percent(value)}", at, y, line.colour, away, "bold")
+            for line, name, value, y in zip(lines, texts[at], values, apart(values, ax), strict=True):
+                beside(ax, f"{percent(value)}{name}", at, y, line.colour, away, "bold")
         ax.set_xticks([0, 1], [shown(name) for name in names])
         ax.xaxis.tick_top()
         ax.tick_params(axis="x", pad=9)
@@ -284,7 +328,7 @@ class Dots:
 def scatter(
     groups: Sequence[Dots],
     x_name: str,
-    y_name: str = "",
+    y_name: str = "final accuracy, percent",
     *,
     percent_x: bool = True,
     diagonal: bool = False,
@@ -295,8 +339,8 @@ def scatter(
         ax = axes_of(ax)
         for group in groups:
             x, y = zip(*group.points, strict=True)
-            size, alpha = (3.4 if len(x) > 60 else 5), (0.45 if group.colour == "soft" else 1)
-            dotted(ax, x, y, group.colour, group.name, markersize=size, alpha=alpha)
+            size, faint = (3.4 if len(x) > 60 else 5), group.colour == "soft"
+            dotted(ax, x, y, group.colour, group.name, faint=faint, markersize=size)
         if diagonal:
             ends = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
             ax.plot(ends, ends, color=COLOURS["soft"], linestyle=(0, (1, 2)), linewidth=1.2, label="both alike")
@@ -331,15 +375,18 @@ class Bar:
 def bars(rows: Sequence[Bar], x_name: str, ax: Axes | None = None) -> Figure:
     """Bars of fractions below each other, in percent."""
     with styled():
-        ax = axes_of(ax, 2 * WIDTH, 22 * len(rows) + 44)
+        ax = in_rows(ax, [row.name for row in rows])
+        ax.use_sticky_edges = all(row.low == 0 for row in rows)  # no other bar begins at the edge
         for i, row in enumerate(rows):
-            width = max(row.high - row.low, 0.002)
-            ax.barh([i], [width], 0.6, [row.low], color=COLOURS[row.colour], alpha=0.55, label=shown(row.kind))
-            for kind, colour, values in row.marks:
-                dotted(ax, values, [i] * len(values), colour, kind, marker="|", markersize=12, markeredgewidth=2.2)
-            last = max([row.high, *(v for _, _, values in row.marks for v in values)])
-            beside(ax, row.end, last, i, row.colour, weight="bold")
-        in_rows(ax, [row.name for row in rows])
+            width, colour = row.high - row.low, COLOURS[row.colour]
+            [bar] = ax.barh([i], [width], 0.5, [row.low], color=(colour, FAINT), label=shown(row.kind))
+            bar.set(edgecolor=colour, linewidth=1.2 if width > 0 else 2.2)  # without a width its edge is all there is
+            for j, (kind, mark, values) in enumerate(row.marks):
+                size = 18 - 5 * min(j, 2)  # so that none hides another
+                dotted(ax, values, [i] * len(values), mark, kind, marker="|", markersize=size, markeredgewidth=2.2)
+            if row.end:
+                last = max([row.high, *(v for _, _, values in row.marks for v in values)])
+                beside(ax, row.end, last, i, row.colour, weight="bold")
         ax.grid(visible=False, axis="y")
         ax.grid(visible=True, axis="x")
         ax.set_xlabel(shown(x_name))

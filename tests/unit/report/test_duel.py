@@ -15,6 +15,7 @@ from protocols.report.duel_figures import differences, sequences
 from protocols.report.duel_notes import headline, notes, tiles
 from protocols.report.duel_tables import needed, planned
 from protocols.report.notes import Note
+from protocols.report.text import signed
 from protocols.running.provenance import Provenance
 from seqsearch.distribution.always_valid import running_share
 from seqsearch.distribution.interval import Interval
@@ -217,3 +218,19 @@ def test_json_and_charts_hold_what_is_said() -> None:
     assert [text.get_text() for text in rows.get_yticklabels()] == ["random", "mean", "mine"]
     assert [len(line.get_xdata()) for line in rows.lines if line.get_marker() == "o"] == [40]
     assert "mine (given): -10.0" in panel.label
+    assert s.sample is not None
+    assert f"mean: {signed(s.sample.mean)}" in panel.label
+    each, often = (panel.label for panel in sequences(s).panels)
+    assert "mine (given): 50.0 %, 60.0 %" in each
+    assert "40 random sequences" in often
+    assert "median +" in often
+
+
+def test_names_of_axes_are_short_and_keep_their_unit() -> None:
+    s = replace(summary(*drawn(0.05)), methods=("a" * 50, "b" * 50))
+    axes = [panel.figure.axes[0] for p in (differences(s), sequences(s)) for panel in p.panels]
+    for ax in axes:
+        assert ax.get_xlabel().endswith((", points", ", percent"))
+        assert max(map(len, ax.get_xlabel().split("\n"))) < 40
+    assert len(axes[1].get_ylabel()) < 30
+    assert axes[1].get_ylabel().endswith(", percent")

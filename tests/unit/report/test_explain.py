@@ -146,6 +146,16 @@ def test_measures_other_than_accuracy_are_details() -> None:
     assert {p.wide for p in (*first.panels, *further.panels)} == {False}
 
 
+def test_an_estimate_near_zero_is_seen_beside_the_line_of_no_effect() -> None:
+    [first] = figures(of({"accuracy": compared(found={"reordered": 0.7})}))
+    assert first.legend.startswith("Points that found sequences lose (er).")
+    axis = first.panels[0].figure.axes[0]
+    [zero] = [line for line in axis.lines if line.is_dashed()]
+    [estimates] = [line for line in axis.lines if line.get_marker() == "D"]
+    assert axis.lines.index(zero) < axis.lines.index(estimates), "on top"
+    assert len(estimates.get_xdata()) == len(axis.patches)
+
+
 def test_ranks_are_in_a_table_and_the_first_in_notes() -> None:
     place = OrderPercentile(0.25, Interval(0.25, 0.1, 0.6))
     ranks = tuple(Rank(f"search-{i}", 6, 1, 8, 0.125, place) for i in range(RANKS + 1))

@@ -304,14 +304,14 @@ def test_the_ranks_of_a_figure_are_those_of_the_table() -> None:
     s = summarise(three(conventional=True).results())
     [panel] = ranks(s).panels
     assert [t.get_text() for t in panel.figure.axes[0].get_xticklabels()] == [
-        "as chosen",
+        "as\nchosen",
         "tuned",
-        "chosen here",
+        "chosen\nhere",
         "original",
     ]
     shown = {t.get_text() for t in panel.figure.axes[0].texts}
     rows = {(r["method_id"], r["use"]): r["rank"] for r in table_rows(s.cells)}
-    assert {f"{m} {rows[m, 'original']}" for m in ("poor", "near", "good")} <= shown
+    assert {f"{rows[m, 'original']} {m}" for m in ("poor", "near", "good")} <= shown
     heights = {line.get_ydata()[1]: line for line in panel.figure.axes[0].lines}
     assert sorted(heights) == [-3, -2, -1]
     assert ranks(summarise(Made(("a", "b")).results())).panels == ()
@@ -337,6 +337,13 @@ def test_the_page_escapes_what_others_wrote() -> None:
     assert "&lt;script&gt;" in shown
     assert shown.count("<svg") >= 5
     assert text(s).replace("\n", "").isprintable()
+
+
+def test_every_figure_has_its_numbers_in_words() -> None:
+    for panel in (
+        panel for p in gtep.view(summarise(three(conventional=True).results())).draws() for panel in p.panels
+    ):
+        assert re.search(r"good.* [+\d]", panel.label), panel.title
 
 
 def test_json_holds_the_figures_and_no_nan() -> None:

@@ -515,6 +515,22 @@ def test_the_page_has_every_chart(tmp_path: Path) -> None:
     assert frames.count(COLOURS["soft"]) == 2  # the column of S, in both maps
 
 
+def test_a_caption_names_what_is_drawn_and_nothing_else() -> None:
+    made = two()
+    for form in ("batch", "sample"):
+        made.swept({(k, shift): 0.3 + 0.001 * k for k in (1, 10) for shift in (0, 128, 512)}, "main", form)
+        made.swept({(k, shift): 0.3 for k in (1, 10) for shift in (0, 128, 512)}, "search", form)
+    batch, sample = online_figures.labels_alone(made.summary()).panels
+    framed = "Framed in colour: the k of the baseline, at S = 0 and S = 128."
+    assert (batch.note, sample.note) == tuple(
+        f"On the last 1,000 samples of the main part.{x}" for x in (f" {framed}", "")
+    )
+    assert batch.label == "lowest: 30.1 % at k = 1, S = 0; highest: 31.0 % at k = 10, S = 0"
+    dashed = "Dashed, dots hollow"
+    assert dashed not in online_figures.retention(made.summary()).legend
+    assert dashed in online_figures.over_stream(made.summary()).legend
+
+
 def test_many_learners_share_charts_by_groups(tmp_path: Path) -> None:
     made = Made()
     for i in range(70):
