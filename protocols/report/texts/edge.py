@@ -5,7 +5,7 @@ from protocols.report.texts.text import Text
 TEXTS = {
     "edge.ends": Text("headline", "The hard sequence is {hard}, the easy one {easy} than random ones for {who}."),
     "edge.end": Text("headline", "The {end} sequence is {direction} than random ones for {who}."),
-    "edge.alike": Text("headline", "Hard and easy sequences score as random ones to 0.1 points for {who}."),
+    "edge.alike": Text("headline", "Hard and easy sequences score as random ones to 0.1 pp for {who}."),
     "edge.none": Text(
         "headline", "Neither the hard nor the easy sequence differs significantly from random ones for {who}."
     ),
@@ -116,7 +116,7 @@ TEXTS = {
     "edge.methods_none": Text(
         "finding", "Neither the hard nor the easy sequence differs significantly from random ones for {methods}."
     ),
-    "edge.methods_alike": Text("finding", "Hard and easy sequences score as random ones to 0.1 points for {methods}."),
+    "edge.methods_alike": Text("finding", "Hard and easy sequences score as random ones to 0.1 pp for {methods}."),
     "edge.unmoved": Text(
         "finding",
         "{method}: accuracy is the same on every sequence trained ({sequences:,} of them), so no effect of their order is seen.",

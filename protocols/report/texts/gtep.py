@@ -92,7 +92,7 @@ TEXTS = {
     ),
     "gtep.optimism": Text(
         "finding",
-        "H that settings were chosen by exceeds H on fresh class orders and test images of {tuning}, in points, by "
+        "H that settings were chosen by exceeds H on fresh class orders and test images of {tuning}, in pp, by "
         "{optimism:points}: each interval excludes 0.",
     ),
     "gtep.within": Text("finding", "On {pool}, the {figure} of {methods} is undecided: the interval includes 0."),
