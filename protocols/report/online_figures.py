@@ -233,7 +233,9 @@ def labels_alone(s: Summary) -> Panels:
         for form, name in forms.items()
         if (grid := blind.swept(s, part, form))
     ]
-    legend = f"Percent right, by k (rows) and S (columns); higher is more strongly coloured. Framed in grey: S = {s.shift:,}."
+    at_shift = any(shift == s.shift for form in forms for _, shift in blind.swept(s, part, form))
+    framed = f" Framed in grey: S = {s.shift:,}." if at_shift else ""
+    legend = f"Percent right, by k (rows) and S (columns); higher is more strongly coloured.{framed}"
     return Panels("labels", "What labels alone give away", legend, tuple(drawn))
 
 
