@@ -30,7 +30,9 @@ LEFT_OUT = re.compile(
 )
 """Columns and keys."""
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
-CHANGES = re.compile(r"\b[\d.,]+ (?:h|min|ms|s)\b|workers busy [\d.]+ %|[\d.]+ GB of memory|\b[0-9a-f]{32}\b")
+CHANGES = re.compile(
+    r"\b[\d.,]+ (?:h|min|ms|s)\b(?: [\d.,]+ (?:min|s)\b)?|workers busy [\d.]+ %|[\d.]+ GB of memory|\b[0-9a-f]{32}\b"
+)
 """Durations, memory and digests in texts."""
 TIMES = re.compile(r"(.*, )?(s|ms)|.*seconds.*")
 """Titles of columns of times."""

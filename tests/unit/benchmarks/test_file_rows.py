@@ -91,3 +91,10 @@ def test_folders_of_commands_are_compared_file_by_file(
         if content is not None:
             (tmp_path / name / "cldyb" / "answer.json").write_text(json.dumps(content))
     assert list(of_commands(tmp_path / "before", tmp_path / "after")) == [(same, says)]
+
+
+def test_times_are_left_out_whatever_their_length(tmp_path: Path) -> None:
+    for name, took in (("a", "41 s"), ("b", "1 min 3 s"), ("c", "2 h 5 min")):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"note": f"The run took {took} in 1 session."}))
+    one, two, three = (file_rows(tmp_path / f"{name}.json") for name in "abc")
+    assert one == two == three
