@@ -190,7 +190,7 @@ def test_a_run_says_whose_training_hardly_moves_features(tmp_path: Path) -> None
     assert stats["moved"][STILL][0] < HARDLY < stats["moved"]["finetune:epochs=2"][0]
     assert stats["moved"][STILL][1] > 1
     page = (tmp_path / "run/report.html").read_text()
-    assert page.count("so that it is nearly its head on frozen features") == 1
+    assert page.count("so it is nearly a classifier on frozen features") == 1
     assert f"{STILL}: training changes its features by " in page
 
 
