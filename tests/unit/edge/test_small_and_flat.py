@@ -17,6 +17,7 @@ from protocols.edge.plan_settings import EdgePlanSettings, ExtremesSettings
 from protocols.edge.run import EdgeRun
 from protocols.report.edge_notes import notes
 from protocols.report.edge_plan import WAY, view, way
+from protocols.report.page import laid_out
 from seqsearch.core.errors import UserError
 from seqsearch.extremes.exact import AT_ONCE, exact_extremes, is_small
 from seqsearch.extremes.objective import Problem
@@ -187,7 +188,7 @@ def test_it_is_said_what_random_sequences_are_for_beside_every_one(every: tuple[
     assert {"edge.nothing_beyond", "edge.truth_sd", "edge.ks", "edge.flat"} <= set(coded)
     report = (every[0] / "report.html").read_text()
     assert coded["edge.every"].text in " ".join(every[1].stdout.split())
-    assert all(coded[code].text in report for code in ("edge.every", "edge.drawn"))
+    assert all(str(laid_out(coded[code].text)) in report for code in ("edge.every", "edge.drawn"))
 
 
 def test_legends_name_every_kind_of_sequence(every: tuple[Path, Result]) -> None:
