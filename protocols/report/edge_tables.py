@@ -235,8 +235,18 @@ AGAINST_RANDOM = Layout(
     ),
 )  # fmt: skip
 LAYOUTS = (
-    METHODS, DISTRIBUTION, EXTREMES, RANKS, LUCK, SIMILARITY, PLANNED, TASKS, *edge_truth.LAYOUTS, EFFECTS, AGAINST_RANDOM,
-)  # fmt: skip
+    METHODS,
+    DISTRIBUTION,
+    EXTREMES,
+    RANKS,
+    LUCK,
+    SIMILARITY,
+    PLANNED,
+    TASKS,
+    *edge_truth.LAYOUTS,
+    EFFECTS,
+    AGAINST_RANDOM,
+)
 """Of all tables that a run may have."""
 
 

@@ -17,7 +17,7 @@ _RUN = re.compile(f"([{_LEFTWARD}](?:[^A-Za-z,;:]*[{_LEFTWARD}])?)")
 
 
 def labels(names: Sequence[str], most: int = NAME) -> list[str]:
-    """Names of at most so many columns, cut in the middle; where none of some cuts tells names apart, each has a number.
+    """Names of at most so many columns, cut in the middle. If every cut makes two of them equal, each has a number.
 
     >>> labels(["er:epochs=1,size=12", "er:epochs=2,size=12"], 12)
     ['er:epochs=1…', 'er:epochs=2…']

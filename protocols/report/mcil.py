@@ -63,7 +63,7 @@ def _data(s: Summary) -> dict[str, Any]:
                 "lacking": d.pair.over.lacking,
                 "together": dataclasses.asdict(d.pair.together),
                 "p": d.pair.p,
-                "told": d.pair.told,
+                "told": d.pair.differs,
                 "order": verdict(d),
             }
             for d in s.pairs

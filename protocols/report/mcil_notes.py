@@ -41,7 +41,7 @@ def headline(s: Summary) -> Note:
     }
     if all(d.pair.over.lacking for d in s.pairs):
         return note("mcil.too_few", **of, runs=_runs(s), unit=_unit(s))
-    differing = sum(d.pair.told for d in s.pairs)
+    differing = sum(d.pair.differs for d in s.pairs)
     return (
         note("mcil.differ", **of, differing=differing, pairs=len(s.pairs))
         if differing
@@ -63,7 +63,7 @@ def tiles(s: Summary) -> Iterator[Tile]:
     yield Tile(f"{percent(first.over['average'].interval.value)} %", f"Avg of {first.label}", "found")
     if any(not d.pair.over.lacking for d in s.pairs):
         yield Tile(
-            f"{sum(d.pair.told for d in s.pairs)} of {len(s.pairs)}", "pairs of methods that differ significantly"
+            f"{sum(d.pair.differs for d in s.pairs)} of {len(s.pairs)}", "pairs of methods that differ significantly"
         )
     yield Tile(str(_runs(s)), s.unit)
 
@@ -107,7 +107,7 @@ def _failed(s: Summary) -> Iterator[Note]:
 
 
 def _pairs(s: Summary) -> Iterator[Note]:
-    for d in [d for d in beyond_noise_first(s) if d.pair.told][:NAMED]:
+    for d in [d for d in beyond_noise_first(s) if d.pair.differs][:NAMED]:
         above, below = _ordered(d)
         yield note("mcil.pair", above=above, below=below, difference=abs(d.pair.over.interval.value), p=d.pair.p)
 

@@ -200,7 +200,7 @@ def key(s: Summary) -> Table:
 
 def best(s: Summary) -> list[str]:
     """Methods that may be the best: none is significantly above them. Empty if that excludes none, or nothing is compared."""
-    below = {d.second if d.pair.over.interval.value > 0 else d.first for d in s.pairs if d.pair.told}
+    below = {d.second if d.pair.over.interval.value > 0 else d.first for d in s.pairs if d.pair.differs}
     return [h.label for h in s.whole if h.label not in below] if below else []
 
 
@@ -250,7 +250,7 @@ def experiences(s: Summary) -> Table:
 
 def beyond_noise_first(s: Summary) -> list[Difference]:
     """Pairs that differ beyond noise, the largest difference first, then the others."""
-    return sorted(s.pairs, key=lambda d: (not d.pair.told, -abs(d.pair.over.interval.value)))
+    return sorted(s.pairs, key=lambda d: (not d.pair.differs, -abs(d.pair.over.interval.value)))
 
 
 def pairs(s: Summary) -> Table:
@@ -268,7 +268,7 @@ def verdict(d: Difference) -> str:
         return "equal in every run"
     if d.pair.over.lacking:
         return "no interval"
-    return f"{d.first if d.pair.over.interval.value > 0 else d.second} above" if d.pair.told else "undecided"
+    return f"{d.first if d.pair.over.interval.value > 0 else d.second} above" if d.pair.differs else "undecided"
 
 
 def worth(s: Summary) -> Table:

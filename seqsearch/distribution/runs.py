@@ -52,7 +52,7 @@ class Pair:
     alike: bool
 
     @property
-    def told(self) -> bool:
+    def differs(self) -> bool:
         """They differ, at 5 % over all pairs."""
         return self.p <= 0.05 and self.over.interval.sign != 0
 
@@ -95,6 +95,6 @@ def pairs(values: ArrayLike, level: float = 0.95, planned: int = 0) -> list[Pair
     ]  # fmt: skip
 
 
-def told(found: Sequence[Pair]) -> list[Pair]:
-    """Those beyond noise, the largest difference first."""
-    return sorted((p for p in found if p.told), key=lambda p: -abs(p.over.interval.value))
+def differing(found: Sequence[Pair]) -> list[Pair]:
+    """Pairs that differ, the largest difference first."""
+    return sorted((p for p in found if p.differs), key=lambda p: -abs(p.over.interval.value))

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from seqsearch.distribution.mean import DIFFERENCE, mean_interval, of_draws
-from seqsearch.distribution.runs import over_runs, pairs, told
+from seqsearch.distribution.runs import differing, over_runs, pairs
 
 
 def test_of_fewer_than_three_runs_nothing_is_said():
@@ -45,8 +45,8 @@ def test_a_difference_that_all_runs_share_is_told_and_noise_is_not():
     values = np.stack([0.5 + order, 0.8 + order + rng.normal(0, 0.01, 8), 0.5 + order + rng.normal(0, 0.01, 8)])
     found = pairs(values)
     assert [(p.first, p.second) for p in found] == [(0, 1), (0, 2), (1, 2)]
-    assert [p.told for p in found] == [True, False, True]
-    assert {(p.first, p.second) for p in told(found)} == {(0, 1), (1, 2)}
+    assert [p.differs for p in found] == [True, False, True]
+    assert {(p.first, p.second) for p in differing(found)} == {(0, 1), (1, 2)}
     for p in found:
         assert p.together.low < p.over.interval.low <= p.over.interval.high < p.together.high
         assert p.p >= p.over.p
@@ -64,7 +64,7 @@ def test_pairs_that_agree_in_every_run_are_alike_and_are_no_test():
     found = pairs([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.3, 0.42, 0.51]])
     assert [p.alike for p in found] == [True, False, False]
     assert math.isnan(found[0].p)
-    assert not found[0].told
+    assert not found[0].differs
     assert found[1].p == found[2].p == pytest.approx(2 * found[1].over.p)  # Holm's, of the two that are tests
 
 
@@ -74,5 +74,5 @@ def test_intervals_hold_and_alike_methods_are_seldom_told(shape):
     draw = (lambda size: rng.normal(size=size)) if shape == "normal" else (lambda size: rng.exponential(size=size) - 1)
     held = [i.low <= 0 <= i.high for i in (over_runs(draw(3), (-9, 9)).interval for _ in range(600))]
     assert np.mean(held) > 0.94
-    false = [any(p.told for p in pairs(draw((4, 5)))) for _ in range(200)]
+    false = [any(p.differs for p in pairs(draw((4, 5)))) for _ in range(200)]
     assert np.mean(false) < 0.05

@@ -51,9 +51,9 @@ def test_figures_that_are_equal_but_for_rounding_have_no_direction(noise, seeds)
     said += [duel_notes.headline(s).text, duel_notes.mean(s, s.sample).text, *(t.value for t in duel_notes.tiles(s))]
     said += [signed(Interval(noise[0], min(noise), max(noise))), explain_notes.drop(noise[0]).value]
     assert not [text for text in said if DIRECTION.search(text)]
-    assert not [p for p in pairs(table) if p.told and not p.over.interval.sign]
+    assert not [p for p in pairs(table) if p.differs and not p.over.interval.sign]
     flat = np.reshape(noise, (3, 6)) + 0.5
-    assert not [p for p in pairs(flat) if p.told]
+    assert not [p for p in pairs(flat) if p.differs]
     assert Interval(noise[0], 1e-13, 1e-12).sign == told(noise[0], 0.0).sign == 0
     assert len(set(without_rounding(flat.ravel()))) == 1
     assert np.isnan(rank_correlations(flat[0], [1, 2, 3, 4, 5, 6]).srcc)

@@ -54,10 +54,17 @@ def named(name: str) -> View:
     )
     figure = curves([Line(name, "found", (1.0, 2.0), (0.5, 0.25), (0.5, 0.25), (0.5, 0.25))], "tasks")
     return View(
-        section="score", name=name, kind="t", headline=Note(name), tiles=[Tile("1.0", f"of {name}")], notes=[Note(name)],
-        key=(table(Layout("t", name, columns), name, [(name, 0.5, 0.25)]),), how=(name,), configs=({name: name},),
+        section="score",
+        name=name,
+        kind="t",
+        headline=Note(name),
+        tiles=[Tile("1.0", f"of {name}")],
+        notes=[Note(name)],
+        key=(table(Layout("t", name, columns), name, [(name, 0.5, 0.25)]),),
+        how=(name,),
+        configs=({name: name},),
         draws=lambda: [Panels("a", name, name, (Panel(figure, name, name),))],
-    )  # fmt: skip
+    )
 
 
 @needs_chromium
