@@ -110,9 +110,12 @@ NAMES = {value: f"var(--{name}, {value})" for name, value in COLOURS.items()}
 
 def inline(figure: Figure, name: str, label: str) -> str:
     """A figure as SVG within a page: its colours are the page's, its ids begin with ``name``; ``label`` says what it shows."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
     buffer = io.StringIO()
     with styled():
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
+        figure.set_facecolor("none")
+        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})  # `savefig` would lay out and draw twice
     ElementTree.register_namespace("", SVG)
     ElementTree.register_namespace("xlink", XLINK)
     root = ElementTree.fromstring(buffer.getvalue())
