@@ -51,9 +51,9 @@ def texts_in(name: str) -> Callable[[Path], list[Path]]:
 def read_texts(folder: Path) -> None:
     """As `seqsearch pool build --captions` reads them: records, clauses, whose they are, leaks."""
     path = next(folder.iterdir())
-    told = read_captions(path, None if path.is_dir() else "ad", as_table=False)
-    if told.table is not None:
-        names, _ = columns_of(told.table, "size,text", [])
-        sentences({name: read_coded(told.table, name) for name in names})
-    matched(told, [f"a/{i}.png" for i in range(4)], "root", captioned_only=True)
-    without_leaks([ClassInfo("image", "g", len(told.texts))], told.texts, "full")
+    records = read_captions(path, None if path.is_dir() else "ad", as_table=False)
+    if records.table is not None:
+        names, _ = columns_of(records.table, "size,text", [])
+        sentences({name: read_coded(records.table, name) for name in names})
+    matched(records, [f"a/{i}.png" for i in range(4)], "root", captioned_only=True)
+    without_leaks([ClassInfo("image", "g", len(records.texts))], records.texts, "full")

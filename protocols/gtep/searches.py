@@ -84,14 +84,14 @@ def searches(found: GtepResults) -> Iterator[Search]:
             pool, method, scores, shares, _column(rows, "accuracy"), _column(rows, "average_accuracy"),
             tuple(mapping(r["params"]) for r in rows), next((n for n, r in enumerate(rows) if r["chosen"]), None),
             sum(r["status"] != "ok" for r in rows), sum(r["status"] == "ok" and r["harmonic_mean"] is None for r in rows),
-            best_of(scores) if some and independent else None, told(shares) if some else None,
+            best_of(scores) if some and independent else None, best_set(shares) if some else None,
             enough(shares) if some and independent else None,
             float(_numbers(rows, "passes").mean()), float(_numbers(rows, "train_seconds").sum()),
             tuple((r["trial"], r["status"], r["message"] or "not known") for r in rows if r["status"] != "ok"),
         )  # fmt: skip
 
 
-def told(shares: ArrayLike) -> WithTheBest:
+def best_set(shares: ArrayLike) -> WithTheBest:
     """Which rows of ``shares [R, S]`` cannot be told from the best; none is told below `FEWEST` class orders.
 
     Two orders that agree by chance, as shares of a few dozen images do, would else tell anything apart.

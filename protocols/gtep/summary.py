@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from protocols.gtep.cells import FRESH, OF_TUNING, Cell, cells
 from protocols.gtep.reading import GtepResults, read_run
-from protocols.gtep.searches import FEWEST, Search, searches, told
-from protocols.running.at_chance import AtChance, not_told
+from protocols.gtep.searches import FEWEST, Search, best_set, searches
+from protocols.running.at_chance import AtChance, at_chance_or_none
 from protocols.running.protocol import Exported
 from seqsearch.selection.agreement import Agreement, agreement
 from seqsearch.selection.harmonic import shares_of_orders
@@ -87,7 +87,7 @@ def summarise(found: GtepResults) -> Summary:
 def _at_chance(judged: Sequence[Cell]) -> dict[tuple[str, str], tuple[AtChance, ...]]:
     found: dict[tuple[str, str], tuple[AtChance, ...]] = {}
     for c in judged:
-        if a := not_told(c.method, f"on {c.pool}", "Acc", c.ended):
+        if a := at_chance_or_none(c.method, f"on {c.pool}", "Acc", c.ended):
             found[c.pool, c.use] = (*found.get((c.pool, c.use), ()), a)
     return found
 
@@ -98,7 +98,7 @@ def _with_the_best(judged: Sequence[Cell]) -> dict[tuple[str, str], WithTheBest]
         same = [c for c in judged if (c.pool, c.use) == (pool, use)]
         orders = max((len(c.curve) for c in same), default=0)
         if orders and any(c.valid for c in same):
-            found[pool, use] = told(
+            found[pool, use] = best_set(
                 [_h(c) if c.valid and len(c.curve) == orders else np.full(orders, np.nan) for c in same]
             )
     return found

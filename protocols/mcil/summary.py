@@ -10,7 +10,7 @@ from pathlib import Path
 from protocols.mcil.compared import Difference, Noise, Worth, noise_of, pairs_of, worth_of
 from protocols.mcil.judged import Judged, judged_of
 from protocols.mcil.reading import McilResults, read_run
-from protocols.running.at_chance import AtChance, Ended, not_told
+from protocols.running.at_chance import AtChance, Ended, at_chance_or_none
 from protocols.running.protocol import Exported
 from seqsearch.core.outcomes import HEAD
 from seqsearch.results.rows import Row
@@ -87,7 +87,7 @@ def _at_chance(method: str, experiences: Sequence[Row]) -> AtChance | None:
         Ended(tuple(r["class_correct"]), tuple(r["class_n"]), r["balanced"], 1 / sum(n > 0 for n in r["class_n"]))
         for r in last
     ]
-    return not_told(method, "after the last experience", "balanced accuracy", ended)
+    return at_chance_or_none(method, "after the last experience", "balanced accuracy", ended)
 
 
 def plan_of(run: McilResults) -> tuple[int, int]:

@@ -41,10 +41,10 @@ def _one(a: AtChance) -> Note:
     }
     if test.best > LEVEL:
         return Note("chance.too_few", values)
-    if test.told_from is None or abs(a.chance - 1 / a.classes[1]) > AGREE:
+    if test.significant_from is None or abs(a.chance - 1 / a.classes[1]) > AGREE:
         return Note("chance.undecided", {**values, "p": test.p})  # which images are right counts, not only how many
-    needed = round(test.told_from * test.images)
-    return Note("chance.needed", {**values, "needed": needed, "share": test.told_from})
+    needed = round(test.significant_from * test.images)
+    return Note("chance.needed", {**values, "needed": needed, "share": test.significant_from})
 
 
 def assumption(n: int, what: str) -> Iterator[Note]:

@@ -277,7 +277,7 @@ def by_shift(s: Summary) -> Table:
 # ------------------------------------------------------------------------------------------------ pairs
 
 
-def told_first(found: Iterable[Pair]) -> list[Pair]:
+def reversals_first(found: Iterable[Pair]) -> list[Pair]:
     """Pairs that flip, then those in the same order, then the undecided ones."""
     return sorted(found, key=lambda p: ("flips", "same", "not told").index(p.flips))
 
@@ -289,7 +289,7 @@ def order(p: Pair) -> str:
 
 def pairs(s: Summary) -> Table:
     """Of an unfinished run, none."""
-    there = told_first(s.pairs) if s.run.finished and s.shift else []
+    there = reversals_first(s.pairs) if s.run.finished and s.shift else []
     rows = [(f"{p.first} - {p.second}", p.online.interval, p.future.interval, order(p)) for p in there[:MOST_PAIRS]]
     left = f" {count(len(there) - MOST_PAIRS, 'further pair')}: --json." if len(there) > MOST_PAIRS else ""
     lead = f"First minus second, pp, on the same samples. The intervals of all pairs hold together (95 %).{left}"
@@ -304,7 +304,7 @@ def over_seeds(s: Summary) -> Table:
         if any(map(has_bounds, found)):
             others = (x.drop, None if x.retention is None else x.retention.estimate)
             rows.append([x.label, *found, *(None if t is None else t.over_seeds for t in others), None])
-    for p in told_first(s.pairs)[:MOST_PAIRS] if s.run.finished and s.shift else []:
+    for p in reversals_first(s.pairs)[:MOST_PAIRS] if s.run.finished and s.shift else []:
         both = [t.over_seeds for t in (p.online, p.future)]
         if any(map(has_bounds, both)):
             rows.append([f"{p.first} - {p.second}", *both, None, None, SAID[p.flips_over_seeds]])

@@ -56,10 +56,10 @@ def at_chance(method: str, where: str, trainings: Sequence[Scored]) -> AtChance 
     """
     if not all(s.right for s in trainings):
         return None
-    return not_told(method, where, "Acc", [_ended(s) for s in trainings])
+    return at_chance_or_none(method, where, "Acc", [_ended(s) for s in trainings])
 
 
-def not_told(method: str, where: str, figure: str, trainings: Sequence[Ended]) -> AtChance | None:
+def at_chance_or_none(method: str, where: str, figure: str, trainings: Sequence[Ended]) -> AtChance | None:
     """None where some training is told from chance, or there is none that has images.
 
     What few images cannot tell from chance, were all of them right, is at chance only if it is not above it as measured.

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from seqsearch.building.caption_folders import read_folder
+from seqsearch.building.caption_records import CaptionRecords, cleaned, empty
 from seqsearch.building.tables import Table, open_table
-from seqsearch.building.told import Told, cleaned, empty
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import nearest, printable
 from seqsearch.core.typed import brief
@@ -26,7 +26,7 @@ MOST_LINE = 1 << 20
 """Bytes of a line."""
 
 
-def read_captions(path: Path, bound: str | None, as_table: bool) -> Told:
+def read_captions(path: Path, bound: str | None, as_table: bool) -> CaptionRecords:
     """What a file or folder says of images.
 
     Args:
@@ -53,8 +53,8 @@ def read_captions(path: Path, bound: str | None, as_table: bool) -> Told:
 # ------------------------------------------------------------------------------------------------ JSONL
 
 
-def _jsonl(path: Path, bound: str | None) -> Told:
-    told = Told(str(path), bound=[] if bound else None)
+def _jsonl(path: Path, bound: str | None) -> CaptionRecords:
+    records = CaptionRecords(str(path), bound=[] if bound else None)
     splits: list[str | None] = []
     for number, line in enumerate(_lines(path), start=1):
         where = f"{path}: line {number}"
@@ -74,18 +74,18 @@ def _jsonl(path: Path, bound: str | None) -> Told:
         lower = {k.lower(): v for k, v in record.items()}
         if len(lower) < len(record):
             raise UserError(f"{where} has a field twice (capitals do not matter): {brief(', '.join(record))}: keep one")
-        told.keys.append(_key(lower, where))
-        told.texts.append(cleaned(lower[_text_name(list(record), where)], where))
-        told.places.append(number)
+        records.keys.append(_key(lower, where))
+        records.texts.append(cleaned(lower[_text_name(list(record), where)], where))
+        records.places.append(number)
         splits.append(_plain(lower.get("split"), where, "split"))
-        if told.bound is not None:
-            told.bound.append(_plain(record.get(str(bound)), where, str(bound)))
-    if not told.keys:
+        if records.bound is not None:
+            records.bound.append(_plain(record.get(str(bound)), where, str(bound)))
+    if not records.keys:
         raise UserError(f"{path} has no records: a line for each image, like {{'image': ..., 'texts': [...]}}")
-    if told.bound is not None and not any(told.bound):
+    if records.bound is not None and not any(records.bound):
         raise UserError(f"{path}: no record has a field {bound!r} (--bound)")
-    told.splits = splits if any(splits) else None
-    return told
+    records.splits = splits if any(splits) else None
+    return records
 
 
 def _text_name(names: list[str], where: str) -> str:
@@ -133,7 +133,7 @@ def _plain(said: object, where: str, name: str) -> str | None:
 # ------------------------------------------------------------------------------------------------ tables
 
 
-def _table(path: Path, bound: str | None, as_table: bool) -> Told:
+def _table(path: Path, bound: str | None, as_table: bool) -> CaptionRecords:
     table = open_table(path)
     image = next((c for n in IMAGE for c in table.names if c.lower() == n), None)
     if image is None:
@@ -148,23 +148,23 @@ def _table(path: Path, bound: str | None, as_table: bool) -> Told:
         )
     if not as_table and sum(c.lower() in TEXTS for c in texts) > 1:
         _text_name(texts, str(path))
-    told = Told(str(path), unit="row", table=table)
+    records = CaptionRecords(str(path), unit="row", table=table)
     keys = table.values(image)
     if (blank := next((i for i, k in enumerate(keys) if not isinstance(k, str) or not k.strip()), None)) is not None:
         raise UserError(f"{path}: row {blank + 1} names no image in column {image!r}")
-    told.keys, told.places = [str(k).strip() for k in keys], list(range(1, len(keys) + 1))
-    if not told.keys:
+    records.keys, records.places = [str(k).strip() for k in keys], list(range(1, len(keys) + 1))
+    if not records.keys:
         raise UserError(f"{path} has no rows")
     if not as_table:
-        told.texts = _texts_of_columns(path, table, texts)
+        records.texts = _texts_of_columns(path, table, texts)
     split = next((c for c in table.names if c.lower() == "split"), None)
     for name in (n for n in (split, bound) if n):
         said = [_plain(v, f"{path}: row {i}", name) for i, v in enumerate(table.values(name), start=1)]
         if name == split and any(said):
-            told.splits = said
+            records.splits = said
         if name == bound:
-            told.bound = said
-    return told
+            records.bound = said
+    return records
 
 
 def _texts_of_columns(path: Path, table: Table, columns: list[str]) -> list[list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from seqsearch.building.told import Told, cleaned, empty
+from seqsearch.building.caption_records import CaptionRecords, cleaned, empty
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.storage.inside import Inside
@@ -16,13 +16,13 @@ DEEPEST = 3
 """Folders above a text file: split, group and class."""
 
 
-def read_folder(root: Path) -> Told:
+def read_folder(root: Path) -> CaptionRecords:
     """The ``.txt`` files below a folder.
 
     Raises:
         UserError: there are none, one cannot be read, is no UTF-8 or empty, or is a link.
     """
-    told, todo = Told(str(root), unit=""), [(Inside(root), "")]
+    records, todo = CaptionRecords(str(root), unit=""), [(Inside(root), "")]
     while todo:
         folder, prefix = todo.pop()
         files, folders = _listed(folder)
@@ -39,12 +39,12 @@ def read_folder(root: Path) -> Told:
                 raise UserError(f"{where} is no UTF-8: mend it, or leave it out") from None
             except OSError as error:
                 raise UserError(f"{where} cannot be read ({error.strerror}): mend it, or leave it out") from None
-            told.keys.append(prefix + name.removesuffix(".txt"))
-            told.texts.append(cleaned([line for line in lines if not empty(line)], where))
-    told.places = [0] * len(told.keys)
-    if not told.keys:
+            records.keys.append(prefix + name.removesuffix(".txt"))
+            records.texts.append(cleaned([line for line in lines if not empty(line)], where))
+    records.places = [0] * len(records.keys)
+    if not records.keys:
         raise UserError(f"--captions {root} has no .txt files: one for each image, a caption in each line")
-    return told
+    return records
 
 
 def _listed(folder: Inside) -> tuple[list[str], list[str]]:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from seqsearch.building.audit import Audited, audited, check_audit
 from seqsearch.building.caption_files import read_captions
+from seqsearch.building.caption_records import NUL, CaptionRecords
 from seqsearch.building.clauses import columns_of, read_coded, sentences
 from seqsearch.building.leaks import Leaks, without_leaks
 from seqsearch.building.matching import matched, paths_of
 from seqsearch.building.synonyms import read_synonyms
-from seqsearch.building.told import NUL, Told
 from seqsearch.building.writing import strings
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
@@ -105,17 +105,17 @@ def captioned(pool: Pool, options: CaptionOptions) -> tuple[Captioned, Found]:
         kept, leaks = without_leaks(pool.classes, texts, options.leaks, others)
         values = _sets_of(pool, total)
         return Captioned(pool, texts, kept, pool.given, values), Found(leaks)
-    told = read_captions(options.source, options.bound, options.columns is not None)
+    records = read_captions(options.source, options.bound, options.columns is not None)
     names, where = paths_of(pool), str(getattr(pool, "root", pool.name))
-    record = matched(told, names, where, options.captioned_only)
+    record = matched(records, names, where, options.captioned_only)
     found = Found(Leaks(options.leaks), without_caption=int((record < 0).sum()))
-    found.without_image = len(told.keys) - int((record >= 0).sum())
+    found.without_image = len(records.keys) - int((record >= 0).sum())
     if options.columns is not None:
-        _tell(told, record, pool, options, found)
-    texts = [told.texts[r] if r >= 0 else [] for r in record.tolist()]
+        _describe(records, record, pool, options, found)
+    texts = [records.texts[r] if r >= 0 else [] for r in record.tolist()]
     kept, found.leaks = without_leaks(pool.classes, texts, options.leaks, others)
-    values = [] if told.bound is None else [told.bound[r] if r >= 0 else None for r in record.tolist()]
-    given = pool.given if told.splits is None else _given(told, record)
+    values = [] if records.bound is None else [records.bound[r] if r >= 0 else None for r in record.tolist()]
+    given = pool.given if records.splits is None else _given(records, record)
     found.torn = _torn(pool, values, given)
     return Captioned(pool, texts, kept, given, values), found
 
@@ -128,30 +128,34 @@ def _sets_of(pool: Any, total: int) -> list[str | None]:
 # ------------------------------------------------------------------------------------------------ what they say
 
 
-def _tell(told: Told, record: NDArray[np.int64], pool: Pool, options: CaptionOptions, found: Found) -> None:
+def _describe(
+    records: CaptionRecords, record: NDArray[np.int64], pool: Pool, options: CaptionOptions, found: Found
+) -> None:
     """Make sentences of the columns of a table, once they are audited."""
-    assert told.table is not None
+    assert records.table is not None
     assert options.columns is not None
     others = [
-        n for n in told.table.names if n.lower() in ("split", "image", "image_path", "path", "file_name", "image_name")
+        n
+        for n in records.table.names
+        if n.lower() in ("split", "image", "image_path", "path", "file_name", "image_name")
     ]
-    names, named = columns_of(told.table, options.columns, [*others, *([options.bound] if options.bound else [])])
-    columns = {name: read_coded(told.table, name) for name in names}
+    names, named = columns_of(records.table, options.columns, [*others, *([options.bound] if options.bound else [])])
+    columns = {name: read_coded(records.table, name) for name in names}
     rows = np.flatnonzero(record >= 0)
     labels = np.repeat(np.arange(len(pool.classes)), [c.count for c in pool.classes])
-    sets = _numbers(told.bound or [None] * len(told.keys))[record[rows]]
+    sets = _numbers(records.bound or [None] * len(records.keys))[record[rows]]
     of_rows = {name: (codes[record[rows]], values) for name, (codes, values) in columns.items()}
     alone = by_themselves(sets, np.array([0, len(rows)]))
     found.audit = audited(of_rows, labels[rows], alone, pool.classes)
-    check_audit(found.audit, told.source, named)
+    check_audit(found.audit, records.source, named)
     said = sentences(columns)
     if (nul := next((r for r in record[rows].tolist() if "\0" in said[r]), None)) is not None:
-        raise UserError(f"{told.source}: {told.where(nul)}: {NUL}")
+        raise UserError(f"{records.source}: {records.where(nul)}: {NUL}")
     if (blank := next((r for r in record[rows].tolist() if not said[r]), None)) is not None:
         raise UserError(
-            f"{told.source}: {told.where(blank)} has no value in any of the columns {', '.join(names)}: leave its image out"
+            f"{records.source}: {records.where(blank)} has no value in any of the columns {', '.join(names)}: leave its image out"
         )
-    told.texts = [[text] if text else [] for text in said]
+    records.texts = [[text] if text else [] for text in said]
 
 
 def _numbers(values: Sequence[str | None]) -> NDArray[np.int64]:
@@ -159,18 +163,18 @@ def _numbers(values: Sequence[str | None]) -> NDArray[np.int64]:
     return np.full(len(values), -1, dtype=np.int64) if found is None else found
 
 
-def _given(told: Told, record: NDArray[np.int64]) -> NDArray[np.uint8]:
+def _given(records: CaptionRecords, record: NDArray[np.int64]) -> NDArray[np.uint8]:
     """The split that the records say ``[n]``.
 
     Raises:
         UserError: one says none, or one that is unknown.
     """
-    assert told.splits is not None
-    codes = np.zeros(len(told.splits), dtype=np.uint8)
-    for number, said in enumerate(told.splits):
+    assert records.splits is not None
+    codes = np.zeros(len(records.splits), dtype=np.uint8)
+    for number, said in enumerate(records.splits):
         if said is None or said.lower() not in SPLITS:
             raise UserError(
-                f"{told.source}: {told.where(number)}: split {brief(said or '')} must be train, validation or test"
+                f"{records.source}: {records.where(number)}: split {brief(said or '')} must be train, validation or test"
             )
         codes[number] = SPLITS[said.lower()]
     return codes[record]

@@ -89,10 +89,10 @@ def distil(steps: int, seed: int) -> nn.Module:
 def main() -> None:
     """Train, write the file, and print what it is worth."""
 
-    def told(weights: bytes, out: Path, seconds: float) -> None:
+    def reported(weights: bytes, out: Path, seconds: float) -> None:
         report(PlainViT(weights), out, seconds)
 
-    command("the plain embedded backbone", WEIGHTS, ("steps", 3600), distil, told)
+    command("the plain embedded backbone", WEIGHTS, ("steps", 3600), distil, reported)
 
 
 if __name__ == "__main__":

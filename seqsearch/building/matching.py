@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.building.told import Told
+from seqsearch.building.caption_records import CaptionRecords
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.core.typed import brief
@@ -50,7 +50,7 @@ RULES: tuple[Callable[[str], str], ...] = (
 """What an image may be known by: its path, its path without ending, class folder and name, its name."""
 
 
-def matched(told: Told, names: Sequence[str], root: str, captioned_only: bool) -> NDArray[np.int64]:
+def matched(records: CaptionRecords, names: Sequence[str], root: str, captioned_only: bool) -> NDArray[np.int64]:
     """The record of each image ``[n]``, -1 where there is none.
 
     Args:
@@ -60,77 +60,80 @@ def matched(told: Told, names: Sequence[str], root: str, captioned_only: bool) -
         UserError: no record fits an image; several images fit one, or several records; images or records are left over, unless
             ``captioned_only`` leaves them out.
     """
-    rule, hits = _rule(told, names)
+    rule, hits = _rule(records, names)
     if not hits:
         raise UserError(
-            f"{told.source} has captions of no image in {root}: it names {brief(told.keys[0])}, an image is {brief(names[0])}"
+            f"{records.source} has captions of no image in {root}: it names {brief(records.keys[0])}, "
+            f"an image is {brief(names[0])}"
         )
-    places = _unique(told, rule)
+    places = _unique(records, rule)
     keys = [rule(n) for n in names]
-    _check_single(told, names, keys, places, root)
+    _check_single(records, names, keys, places, root)
     record = np.array([places.get(k, -1) for k in keys], dtype=np.int64)
     if not captioned_only:
-        _check_whole(told, names, record, root)
+        _check_whole(records, names, record, root)
     return record
 
 
-def _rule(told: Told, names: Sequence[str]) -> tuple[Callable[[str], str], int]:
+def _rule(records: CaptionRecords, names: Sequence[str]) -> tuple[Callable[[str], str], int]:
     """The rule by which most images have one record that is theirs alone, and how many records fit an image by it."""
     best: tuple[tuple[int, int], Callable[[str], str]] | None = None
     for rule in RULES:
-        there, said = Counter(map(rule, names)), Counter(map(rule, told.keys))
+        there, said = Counter(map(rule, names)), Counter(map(rule, records.keys))
         found = (
             sum(n == 1 and there[key] == 1 for key, n in said.items()),
             sum(n for k, n in said.items() if k in there),
         )
         if best is None or found > best[0]:
             best = found, rule
-        if found[0] == len(told.keys):
+        if found[0] == len(records.keys):
             break
     assert best is not None
     return best[1], best[0][1]
 
 
-def _unique(told: Told, rule: Callable[[str], str]) -> dict[str, int]:
+def _unique(records: CaptionRecords, rule: Callable[[str], str]) -> dict[str, int]:
     """Number of the record of each key.
 
     Raises:
         UserError: two records have one key.
     """
     places: dict[str, int] = {}
-    for number, key in enumerate(map(rule, told.keys)):
+    for number, key in enumerate(map(rule, records.keys)):
         if key in places:
             raise UserError(
-                f"{told.source}: {told.where(places[key])} and {told.where(number)} are of one image, {brief(key)}: keep one of "
-                "them, or put all its captions into one"
+                f"{records.source}: {records.where(places[key])} and {records.where(number)} are of one image, {brief(key)}: "
+                "keep one of them, or put all its captions into one"
             )
         places[key] = number
     return places
 
 
-def _check_single(told: Told, names: Sequence[str], keys: list[str], places: dict[str, int], root: str) -> None:
+def _check_single(
+    records: CaptionRecords, names: Sequence[str], keys: list[str], places: dict[str, int], root: str
+) -> None:
     """Raises UserError: a record fits several images."""
     twice = next((key for key, n in Counter(keys).items() if n > 1 and key in places), None)
     if twice is not None:
         one, other = [n for n, key in zip(names, keys, strict=True) if key == twice][:2]
         raise UserError(
-            f"{told.source}: {brief(told.keys[places[twice]])} may be {brief(one)} or {brief(other)} in {root}: name images by "
-            "their path below it"
+            f"{records.source}: {brief(records.keys[places[twice]])} may be {brief(one)} or {brief(other)} in {root}: "
+            "name images by their path below it"
         )
 
 
-def _check_whole(told: Told, names: Sequence[str], record: NDArray[np.int64], root: str) -> None:
+def _check_whole(records: CaptionRecords, names: Sequence[str], record: NDArray[np.int64], root: str) -> None:
     """Raises UserError: records or images are left over."""
-    used = np.zeros(len(told.keys), dtype=bool)
+    used = np.zeros(len(records.keys), dtype=bool)
     used[record[record >= 0]] = True
     if not used.all():
         first = int(np.argmin(used))
         raise UserError(
-            f"{told.source}: {int((~used).sum())} caption(s) are of images that are not in {root}, the first of "
-            f"{brief(told.keys[first])} ({told.where(first)}): remove them, or leave them out with --captioned-only"
+            f"{records.source}: {int((~used).sum())} caption(s) are of images that are not in {root}, the first of "
+            f"{brief(records.keys[first])} ({records.where(first)}): remove them, or leave them out with --captioned-only"
         )
     if (record < 0).any():
         raise UserError(
-            f"{told.source} has no caption of {int((record < 0).sum())} image(s) in {root}, the first is "
+            f"{records.source} has no caption of {int((record < 0).sum())} image(s) in {root}, the first is "
             f"{brief(names[int(np.argmax(record < 0))])}: add them, or leave such images out with --captioned-only"
         )

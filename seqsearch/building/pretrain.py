@@ -214,7 +214,7 @@ def command(
     out: Path,
     length: tuple[str, int],
     train: Callable[[int, int], nn.Module],
-    told: Callable[[bytes, Path, float], None],
+    report: Callable[[bytes, Path, float], None],
 ) -> None:
     """A command that trains, writes the file, and prints what it is worth.
 
@@ -235,16 +235,16 @@ def command(
     torch.use_deterministic_algorithms(True)
     started = time.process_time()
     save(train(options.length, options.seed), options.out)
-    told(options.out.read_bytes(), options.out, time.process_time() - started)
+    report(options.out.read_bytes(), options.out, time.process_time() - started)
 
 
 def main() -> None:
     """Train, write the file, and print what it is worth."""
 
-    def told(weights: bytes, out: Path, seconds: float) -> None:
+    def reported(weights: bytes, out: Path, seconds: float) -> None:
         report(GlyphViT(weights), out, seconds)
 
-    command("the embedded glyph backbone", WEIGHTS, ("epochs", 14), pretrain, told)
+    command("the embedded glyph backbone", WEIGHTS, ("epochs", 14), pretrain, reported)
 
 
 if __name__ == "__main__":

@@ -231,10 +231,10 @@ def report(backbone: GlyphFlava, out: Path, seconds: float) -> None:
 def main() -> None:
     """Train, write the file, and print what it is worth."""
 
-    def told(weights: bytes, out: Path, seconds: float) -> None:
+    def reported(weights: bytes, out: Path, seconds: float) -> None:
         report(GlyphFlava(weights), out, seconds)
 
-    command("the embedded backbone of image-text pairs", WEIGHTS, ("steps", 900), pretrain, told)
+    command("the embedded backbone of image-text pairs", WEIGHTS, ("steps", 900), pretrain, reported)
 
 
 if __name__ == "__main__":

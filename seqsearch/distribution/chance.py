@@ -41,15 +41,16 @@ class Chance:
         images: test images of the training that has the fewest.
         p: that one of them or more has as much right by chance, at most.
         best: the same if all had been right.
-        told_from: the least share of images right in the training with the fewest that would be told from chance, as a
-            fraction; None if all right would not be, or where classes have unequal numbers of images: it depends on which.
+        significant_from: the least share of images right in the training with the fewest that would be significantly above
+            chance, as a fraction; None if all right would not be, or if classes have unequal numbers of images, because it then
+            depends on which images.
     """
 
     trainings: int
     images: int
     p: float
     best: float
-    told_from: float | None
+    significant_from: float | None
 
     @property
     def above(self) -> bool:
@@ -76,13 +77,13 @@ def beside_chance(right: Sequence[Sequence[int]], class_n: Sequence[Sequence[int
         )
     R = len(pairs)
     n = min((n for _, n in pairs), key=lambda n: int(n.sum()))
-    told_from = None
+    significant_from = None
     if all((one == one[0]).all() for _, one in pairs):
         critical = int(stats.binom.isf(LEVEL / R, n.sum(), 1 / len(n))) + 1
-        told_from = critical / int(n.sum()) if critical <= n.sum() else None
+        significant_from = critical / int(n.sum()) if critical <= n.sum() else None
     return Chance(
         trainings=R, images=int(n.sum()), p=min(1.0, R * min(_p(r, n) for r, n in pairs)),
-        best=min(1.0, R * min(_p(n, n) for _, n in pairs)), told_from=told_from,
+        best=min(1.0, R * min(_p(n, n) for _, n in pairs)), significant_from=significant_from,
     )  # fmt: skip
 
 

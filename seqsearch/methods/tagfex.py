@@ -119,8 +119,8 @@ class TaskAgnosticGuided(Expanding):
             contrast = info_nce(embeddings, embeddings, self.config.temperature)
             if lesson is None:
                 return loss + self.config.contrast * contrast
-            told = lesson.told(loss.detach(), scores, targets, agnostic, specific)
-            return loss + told + self.config.contrast * lesson.contrast(contrast, views, pooled(seen))
+            guided = lesson.guided(loss.detach(), scores, targets, agnostic, specific)
+            return loss + guided + self.config.contrast * lesson.contrast(contrast, views, pooled(seen))
 
         heads = [p for h in (head, *projector) for p in h.parameters()] + (lesson.parameters() if lesson else [])
         groups = [Group([*network.parameters(), *self.agnostic.parameters(), *heads], self.rates(task))]

@@ -118,7 +118,7 @@ class CaptionedGlyphs(GlyphPool):
         """
         number = glyph_captions.PER_IMAGE
         every = np.tile(np.arange(number), len(rows))
-        found = self._told(np.repeat(np.asarray(rows, dtype=np.int64), number), every)
+        found = self._texts(np.repeat(np.asarray(rows, dtype=np.int64), number), every)
         return [found[low : low + number] for low in range(0, len(found), number)]
 
     def texts(self, rows: Rows) -> list[str]:
@@ -129,7 +129,7 @@ class CaptionedGlyphs(GlyphPool):
         """
         if self.policy == "concat":
             return [" ".join(own) for own in self.captions(rows)]
-        return self._told(rows, np.zeros(len(rows), dtype=np.int64))
+        return self._texts(rows, np.zeros(len(rows), dtype=np.int64))
 
     def drawn_texts(self, rows: Rows, generator: torch.Generator) -> list[str]:
         """What is trained on: any of an image's captions (``random``), or its text.
@@ -142,9 +142,9 @@ class CaptionedGlyphs(GlyphPool):
         if self.policy != "random":
             return self.texts(rows)
         which = torch.randint(glyph_captions.PER_IMAGE, (len(rows),), generator=generator, device=generator.device)
-        return self._told(rows, which.cpu().numpy())
+        return self._texts(rows, which.cpu().numpy())
 
-    def _told(self, rows: Rows, which: Rows) -> list[str]:
+    def _texts(self, rows: Rows, which: Rows) -> list[str]:
         """Caption number ``which`` of each image."""
         local, keys = self._local(rows)
         chance = drawn(self._fonts[local], keys, self.strength)

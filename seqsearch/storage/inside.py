@@ -63,7 +63,7 @@ class Inside:
                 try:
                     below = os.open(part, FOLDER | os.O_NOFOLLOW, dir_fd=folder)
                 except OSError as error:
-                    raise _told(error, folder, part, path) from None
+                    raise _with_path(error, folder, part, path) from None
                 above, folder = folder, below  # each is closed once, whatever interrupts this
                 os.close(above)
             yield folder
@@ -84,7 +84,7 @@ class Inside:
             try:
                 file = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644, dir_fd=folder)
             except OSError as error:
-                raise _told(error, folder, name, path) from None
+                raise _with_path(error, folder, name, path) from None
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode) or (flags & WRITES and found.st_nlink > 1):
             os.close(file)
@@ -180,7 +180,7 @@ def _plain(name: str) -> str:
     return name
 
 
-def _told(error: OSError, folder: int, name: str, path: Path) -> OSError:
+def _with_path(error: OSError, folder: int, name: str, path: Path) -> OSError:
     """The same, with the path that is meant; systems have several errors for a link where a folder is wanted."""
     with contextlib.suppress(OSError):
         if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):

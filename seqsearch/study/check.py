@@ -40,11 +40,11 @@ def check(
     backbone: str,
     weights: Mapping[str, str] | None = None,
     learner: bool = False,
-    told: Callable[[float, range], None] = lambda seconds, more: None,
+    report: Callable[[float, range], None] = lambda seconds, more: None,
 ) -> list[Finding]:
     """Check one method, given in the item grammar; ``weights``: files by backbone; ``learner``: it is a learner of streams, also
-    if a method has its name; ``told``: of a method, the seconds of its second training and how many follow, any of a range, once
-    it is done.
+    if a method has its name; ``report``: of a method, the seconds of its second training and how many follow, any of a range,
+    once it is done.
 
     Raises:
         UserError: it cannot be loaded.
@@ -56,7 +56,7 @@ def check(
     with tempfile.TemporaryDirectory() as scratch:
         pool = pool_for(build_backbone(item.backbone or backbone, weights))
         world = World(pool, 0, str(cache_root()), scratch, weights=tuple((weights or {}).items()))
-        subject = Subject(world, world.spec(item, backbone), trainings=Trainings(told))
+        subject = Subject(world, world.spec(item, backbone), trainings=Trainings(report))
         if subject.spec.command:
             return [Finding(*f) for f in command_findings(subject.trainer, subject.spec, subject.tasks)]
         return method_findings(subject)

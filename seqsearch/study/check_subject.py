@@ -140,7 +140,7 @@ class Subject:
             self.go_on(method, *self.tasks, phases=phases[1])
             if begins:
                 every, done = planned(method.config, method.caps, bool(phases[0].names)), self.trainings.done
-                self.trainings.told(self.trainings.seconds, range(every.start - done, every.stop - done))
+                self.trainings.report(self.trainings.seconds, range(every.start - done, every.stop - done))
             self.written = differing(_final(self._first), _final(lent))
             self._both, self.phases = method, phases
         return self._both

@@ -35,7 +35,7 @@ class Trainings:
         drew: global generators that one drew from, in words; empty if none did.
     """
 
-    told: Callable[[float, range], None] = lambda seconds, more: None
+    report: Callable[[float, range], None] = lambda seconds, more: None
     done: int = 0
     seconds: float = 0.0
     drew: dict[str, None] = field(default_factory=dict)

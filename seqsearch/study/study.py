@@ -136,7 +136,7 @@ def resolved(
     world = world_of(settings, states, device, directory)
     named = (*parse_items(settings.methods, "method"), *others)
     items = [_limited(located(item, directory), settings, directory) for item in named]
-    _told_apart(items)
+    _distinct_labels(items)
     default = located_text(settings.backbone, "backbone", directory)
     used = {name for i in items for name in _names_of(i.backbone or default)}
     if idle := next((b for b, _ in world.weights if b not in used), None):
@@ -169,7 +169,7 @@ def _limited(item: Item, settings: StudySettings, directory: Path) -> Item:
     return replace(item, params=(("hours", settings.command_hours), ("writes", ":".join(writes))))
 
 
-def _told_apart(items: Sequence[Item]) -> None:
+def _distinct_labels(items: Sequence[Item]) -> None:
     times = Counter(item.text for item in items)
     if twice := next((item.text for item in items if times[item.text] > 1), None):
         raise UserError(f"two methods would be called {brief(twice)}: give their files different names, or add a word")

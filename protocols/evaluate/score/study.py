@@ -101,7 +101,7 @@ def prepare(settings: ScoreSettings, states: Path, device: str, directory: Path)
     Raises:
         UserError: see `parts.study.prepare`; a held-out pool that is too small, or that the sequences are of.
     """
-    base, remarks, original = _told_apart(prepare_sequences(settings, states, device, directory))
+    base, remarks, original = _distinct_labels(prepare_sequences(settings, states, device, directory))
     heldout, shared = _heldout(settings, base, world_of(settings, states, device, directory))
     references = _references(base) if settings.references else ()
     whole = (*base.sequences, *heldout)
@@ -123,7 +123,7 @@ def prepare(settings: ScoreSettings, states: Path, device: str, directory: Path)
     )  # fmt: skip
 
 
-def _told_apart(base: EvaluateStudy) -> tuple[EvaluateStudy, list[str], dict[str, str]]:
+def _distinct_labels(base: EvaluateStudy) -> tuple[EvaluateStudy, list[str], dict[str, str]]:
     """The study with labels that mean one method each, and sequences that say who was searched with.
 
     A method that the source calls like one here, and that is another by its digest, keeps its results under a longer label. A

@@ -86,7 +86,7 @@ class Lesson:
         kept = info_nce(predicted, taught, self.config.distillation_temperature)
         return (1 - share) * fresh + self.config.distillation * share * kept
 
-    def told(self, loss: Tensor, scores: Tensor, targets: Tensor, agnostic: Tensor, specific: Tensor) -> Tensor:
+    def guided(self, loss: Tensor, scores: Tensor, targets: Tensor, agnostic: Tensor, specific: Tensor) -> Tensor:
         """The auxiliary loss, the merged classifier's, and what it teaches the head, of which ``loss`` and ``scores`` are."""
         config, new = self.config, targets >= self.old
         total = config.auxiliary * auxiliary_loss(self.auxiliary(pooled(specific)), targets, self.old)

@@ -23,7 +23,7 @@ NAMES = ("captions", "caption", "texts", "text")
 """Columns that may hold the texts of an image, a text or a list of them each."""
 
 
-class Told(Protocol):
+class HasCaptions(Protocol):
     """A pool whose images have captions."""
 
     name: str
@@ -39,7 +39,7 @@ def check_policy(name: str, policy: object, captioned: bool) -> None:
         raise UserError(f"pool {name!r} has no captions (captions={policy}): leave it out, or build it with --captions")
 
 
-def texts_of(pool: Told, rows: Rows, policy: str) -> list[str]:
+def texts_of(pool: HasCaptions, rows: Rows, policy: str) -> list[str]:
     """The text of each of ``rows`` ``[n]``: its first caption, or all of them, one after the other, with ``concat``.
 
     Raises:
@@ -49,7 +49,7 @@ def texts_of(pool: Told, rows: Rows, policy: str) -> list[str]:
     return [" ".join(said) for said in found] if policy == "concat" else [said[0] for said in found]
 
 
-def drawn_texts_of(pool: Told, rows: Rows, policy: str, generator: torch.Generator) -> list[str]:
+def drawn_texts_of(pool: HasCaptions, rows: Rows, policy: str, generator: torch.Generator) -> list[str]:
     """What is trained on: with ``random``, one of the captions of each image, drawn by ``generator``; else as `texts_of`.
 
     Raises:
@@ -64,7 +64,7 @@ def drawn_texts_of(pool: Told, rows: Rows, policy: str, generator: torch.Generat
     return [said[int(at * len(said))] for said, at in zip(found, drawn, strict=True)]
 
 
-def _said(pool: Told, rows: Rows) -> list[list[str]]:
+def _said(pool: HasCaptions, rows: Rows) -> list[list[str]]:
     found = pool.captions(rows)
     for row, said in zip(rows, found, strict=True):
         if not said:

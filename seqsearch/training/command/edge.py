@@ -89,7 +89,7 @@ def _answered(world: World, edge: Edge, tasks: Tasks) -> Answer:
             return read_answer(places.out, MATRIX, world, tasks, edge.judged)
         return read_predictions(places.out, MATRIX, world, tasks, edge.judged, order)
     except BadAnswer as error:
-        raise CommandFailed(f"{error}{places.told}") from None
+        raise CommandFailed(f"{error}{places.where_output}") from None
 
 
 def _filled(word: str, values: dict[str, str]) -> str:

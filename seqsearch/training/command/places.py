@@ -26,7 +26,7 @@ class Places:
     """It is a run's, and not removed with a scratch folder."""
 
     @property
-    def told(self) -> str:
+    def where_output(self) -> str:
         """Where its output is."""
         return f" ({self.folder.path / OUTPUT} has what it said)" if self.stays else ""
 

@@ -54,14 +54,14 @@ def run_process(words: list[str], places: Places, hours: float, writes: str) -> 
             code = process.wait(hours * 3600)
         except subprocess.TimeoutExpired:
             why = f"took longer than --command-hours {hours:g}"
-            raise CommandFailed(f"{why}{places.told}", "timeout") from None
+            raise CommandFailed(f"{why}{places.where_output}", "timeout") from None
         finally:
             _end(process, str(places.scratch.path))
             said.end()
     if code:
         how = f"ended by signal {code - 128}" if code in SIGNALS else f"exit code {code}"
         last = cut(shown(said.last_line()), SMALL)
-        raise CommandFailed(f"{how}{f': {last}' if last else ''}{places.told}")
+        raise CommandFailed(f"{how}{f': {last}' if last else ''}{places.where_output}")
 
 
 @contextlib.contextmanager

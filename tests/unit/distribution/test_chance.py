@@ -128,17 +128,17 @@ def test_the_figures_are_those_of_the_binomial_distribution() -> None:
     assert (one.trainings, one.images, one.above) == (1, 10, False)
     assert one.p == pytest.approx(56 / 1024)  # (45 + 10 + 1) / 2^10
     assert one.best == pytest.approx(1 / 1024)
-    assert one.told_from == 0.9
+    assert one.significant_from == 0.9
     assert beside_chance([(4, 5)], [(5, 5)]).above
     two = beside_chance([(4, 5), (3, 0)], [(5, 5), (6, 6)])
     assert two.p == pytest.approx(2 * 11 / 1024)
-    assert two.told_from == 0.9
+    assert two.significant_from == 0.9
     assert beside_chance([(0, 0)] * 3, [(5, 5)] * 3).p == 1.0
     uneven = beside_chance([(8, 0)], [(8, 2)])
     assert uneven.p == 1.0, "one class for all is right for eight of ten"
-    assert uneven.told_from is None, "it depends on which"
+    assert uneven.significant_from is None, "it depends on which"
     few = beside_chance([(2, 2)], [(2, 2)])
-    assert few.told_from is None
+    assert few.significant_from is None
     assert few.p == few.best > LEVEL, "four of four are one in sixteen"
 
 

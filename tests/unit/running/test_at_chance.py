@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from protocols.cli.main import main
 from protocols.report.common_notes import at_chance as notes
-from protocols.running.at_chance import Ended, at_chance, not_told
+from protocols.running.at_chance import Ended, at_chance, at_chance_or_none
 from seqsearch.pools.glyphs import build
 from seqsearch.results.run import Scored, TaskImages
 
@@ -98,8 +98,8 @@ def test_what_is_told_or_not_known_is_not_said() -> None:
 def test_classes_without_images_do_not_count() -> None:
     """Rows of others may have such."""
     some, all_but = Ended((2, 0, 3), (10, 0, 10), 0.25, 0.5), Ended((2, 3), (10, 10), 0.25, 0.5)
-    assert not_told("er", "", "Acc", [some]) == not_told("er", "", "Acc", [all_but])
-    assert not_told("er", "", "Acc", [Ended((0,), (0,), 0.0, 1.0)]) is None
+    assert at_chance_or_none("er", "", "Acc", [some]) == at_chance_or_none("er", "", "Acc", [all_but])
+    assert at_chance_or_none("er", "", "Acc", [Ended((0,), (0,), 0.0, 1.0)]) is None
 
 
 def test_few_images_claim_nothing_of_what_is_above_chance() -> None:

@@ -18,7 +18,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass
-class Told:
+class CaptionRecords:
     """What a source says of images ``[n]``, one record each.
 
     Attributes:
