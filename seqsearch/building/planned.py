@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqsearch.building.aliases import Alias, by_name
-from seqsearch.building.carried import emptied, kept
 from seqsearch.building.checking import Piece
+from seqsearch.building.image_metadata import emptied, kept
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.text import printable
 from seqsearch.pools.base import Pool, Rows, row_offsets

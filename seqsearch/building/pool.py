@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from seqsearch.building.aliases import Alias, by_images, by_name, in_several
 from seqsearch.building.captioned import Captioned, Found
-from seqsearch.building.carried import Carried
 from seqsearch.building.checking import CHUNK_IMAGES, Checked, Checker
+from seqsearch.building.image_metadata import ImageMetadata
 from seqsearch.building.planned import Planned, plan
-from seqsearch.building.spool import Spooled
+from seqsearch.building.temporary_copy import TemporaryCopy
 from seqsearch.building.writing import Image as _Image
 from seqsearch.building.writing import Writer as _Writer
 from seqsearch.core.errors import UserError
@@ -110,7 +110,7 @@ def build_parquet(
         report.ignored_count += getattr(pool, "ignored_count", 0)
     with atomic_path(out) as temporary, contextlib.ExitStack() as stack:
         opened = [_readable(pool, out, stack, observe) for _, pool in sources]
-        texts = Carried(sources)
+        texts = ImageMetadata(sources)
         report.notes += [texts.note] * bool(texts.note)
         writer = _Writer(temporary, captioned=texts.captioned, bound=texts.bound)
         stack.callback(writer.abandon)
@@ -146,7 +146,7 @@ def _write(
     planned: Sequence[Planned],
     checker: Checker,
     writer: _Writer,
-    texts: Carried,
+    texts: ImageMetadata,
     options: Options,
     report: Report,
     observe: Observe,
@@ -187,7 +187,7 @@ def _readable(pool: Pool, out: Path, stack: contextlib.ExitStack, observe: Obser
     os.close(handle)
     stack.callback(Path(name).unlink)
     total = sum(c.count for c in pool.classes)
-    return Spooled(pool, Path(name), lambda done: observe("copying", min(done, total), total, 0))
+    return TemporaryCopy(pool, Path(name), lambda done: observe("copying", min(done, total), total, 0))
 
 
 # ------------------------------------------------------------------------------------------------ what comes out
@@ -196,7 +196,9 @@ def _readable(pool: Pool, out: Path, stack: contextlib.ExitStack, observe: Obser
 class _Class:
     """A class on its way: held back until it is certain to have enough images, then written as they come."""
 
-    def __init__(self, planned: Planned, min_images: int, writer: _Writer, texts: Carried, report: Report) -> None:
+    def __init__(
+        self, planned: Planned, min_images: int, writer: _Writer, texts: ImageMetadata, report: Report
+    ) -> None:
         self._planned, self._min, self._writer, self._texts = planned, min_images, writer, texts
         self._report, self._label = report, len(report.classes)
         self._marks: set[bytes] = set()

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from protocols.cli.pool import pool as pool_command
 from seqsearch.backbones.open import build_backbone
 from seqsearch.building.pool import _readable
-from seqsearch.building.spool import Spooled
+from seqsearch.building.temporary_copy import TemporaryCopy
 from seqsearch.core.errors import UserError
 from seqsearch.features.store import FeatureStore
 from seqsearch.pools.base import PARTS, ClassInfo, Split, View, row_offsets
@@ -208,7 +208,7 @@ def test_a_compressed_file_and_an_own_pool_are_built_from_their_halves(tmp_path:
     assert not build_pool(str(source)).verbatim  # it is copied first, and the half reads from the copy
     with contextlib.ExitStack() as stack:
         copied = _readable(build_pool(f"{source}:half=2"), tmp_path / "x.parquet", stack, lambda *_: None)
-        assert isinstance(copied.base, Spooled)
+        assert isinstance(copied.base, TemporaryCopy)
         assert copied.encoded(np.arange(25)) == build_pool(f"{source}:half=2").encoded(np.arange(25))
     own = recording(tmp_path / "log", classes=6, train=3, reward=1, test=1, half=2)
     out = tmp_path / "out.parquet"

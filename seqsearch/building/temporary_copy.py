@@ -25,7 +25,7 @@ ROOM, RATIO = 1 << 30, 1000
 """The copy of a file takes so many bytes at most, and so many times the size of the file: bare pixels shrink that far."""
 
 
-class Spooled:
+class TemporaryCopy:
     """The images of a Parquet pool, by the pool's own rows, out of a plain file.
 
     Raises:

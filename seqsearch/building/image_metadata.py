@@ -16,7 +16,7 @@ SPLIT_NAMES = tuple({"reward": "validation"}.get(part, part) for part in GIVEN)
 """What the column ``split`` says of each position in `GIVEN`."""
 
 
-class Carried:
+class ImageMetadata:
     """Of all images of some named sources."""
 
     def __init__(self, sources: Sequence[tuple[str, Pool]]) -> None:
