@@ -13,8 +13,8 @@ import click
 
 from protocols.cli.ending import last_words
 from protocols.evaluate.published.answers import Failed
+from protocols.evaluate.published.dataset_on_disk import on_disk
 from protocols.evaluate.published.ledger import read_ledger
-from protocols.evaluate.published.lying import lying
 from protocols.evaluate.published.miniature import miniature, write_data
 from protocols.evaluate.published.results import joined, read_results
 from protocols.evaluate.published.running import Places, check, costs, kept, key, missing, run, unlike
@@ -103,7 +103,7 @@ def _one(ledger: Any, entry: Any, data: Path | None, out: Path | None, dry_run: 
         if not kept(entry):
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         gone = missing(ledger, entry, data)
-        there = lying(ledger, entry, data) if data and not gone and not entry.needs else {}
+        there = on_disk(ledger, entry, data) if data and not gone and not entry.needs else {}
         places = Places(data, folder / key(entry, data, there))
         lines = needs(ledger, entry, gone, there, places)
         click.echo("\n".join(map(shown, lines)), err=as_json)

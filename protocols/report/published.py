@@ -14,9 +14,9 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 
+from protocols.evaluate.published.dataset_on_disk import DatasetOnDisk
 from protocols.evaluate.published.figures import Figure, number
 from protocols.evaluate.published.ledger import read_ledger
-from protocols.evaluate.published.lying import Lying
 from protocols.evaluate.published.miniature import networks
 from protocols.evaluate.published.records import Data, Entry, Ledger, Status
 from protocols.evaluate.published.results import RUN, Result, joined, read_results
@@ -130,7 +130,7 @@ def listing(ledger: Ledger, pairs: Sequence[Pair]) -> RenderableType:
 
 
 def needs(
-    ledger: Ledger, entry: Entry, missing: Sequence[Data], there: Mapping[str, Lying], places: Places
+    ledger: Ledger, entry: Entry, missing: Sequence[Data], there: Mapping[str, DatasetOnDisk], places: Places
 ) -> list[str]:
     """What an entry is, needs and runs; ``there``: its data as they lie there."""
     lines = [f"{entry.name}: {ledger.paper(entry)}, {entry.where}: {entry.of}"]

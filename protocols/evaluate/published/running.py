@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from protocols.evaluate.published.answers import answer_in, answered, made, write
+from protocols.evaluate.published.dataset_on_disk import DatasetOnDisk
 from protocols.evaluate.published.figures import Figure, derived, from_answers
-from protocols.evaluate.published.lying import Lying
 from protocols.evaluate.published.records import Data, Entry, Ledger
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
@@ -71,7 +71,7 @@ def missing(ledger: Ledger, entry: Entry, data: Path | None) -> list[Data]:
     return [d for d in ledger.needed(entry) if data is None or not (data / d.path).exists()]
 
 
-def key(entry: Entry, data: Path | None, there: Mapping[str, Lying]) -> str:
+def key(entry: Entry, data: Path | None, there: Mapping[str, DatasetOnDisk]) -> str:
     """Name of the folder for runs of an entry: another one for another entry, place or content of data, or version."""
     place = str(data.resolve()) if data and entry.data else ""
     return digest_of(entry.digest, place, {n: d.digest for n, d in there.items()}, version("seqsearch"))[:16]

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import protocols.evaluate.published.running as running
 from protocols.cli.main import main
-from protocols.evaluate.published.lying import lying
+from protocols.evaluate.published.dataset_on_disk import on_disk
 from protocols.evaluate.published.records import Data, Entry, Ledger, Paper, Read
 from protocols.evaluate.published.running import Places, key, run, unlike
 from seqsearch.core.errors import UserError
@@ -45,7 +45,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, *given: object) -> list[list[str]]:
 
 
 def placed(root: Path, data: Path, entry: Entry = ENTRY) -> Places:
-    return Places(data, root / key(entry, data, lying(ledger(), entry, data)))
+    return Places(data, root / key(entry, data, on_disk(ledger(), entry, data)))
 
 
 def test_an_answer_is_of_the_data_it_was_given_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,20 +113,20 @@ def test_nothing_is_written_through_a_link_or_over_a_folder(tmp_path: Path, monk
 
 def test_data_are_compared_before_anything_is_run(tmp_path: Path) -> None:
     stand_in(tmp_path / "set", 4, ())
-    lying(ledger(), ENTRY, tmp_path)
+    on_disk(ledger(), ENTRY, tmp_path)
     for wrong, says in (({"classes": 5}, "4 classes, not 5"), ({"images": 25}, "24 images, not 25")):
         data = Data(**{**vars(SET), **wrong})
         with pytest.raises(UserError, match=says):
-            lying(ledger(data), ENTRY, tmp_path)
-        told = lying(ledger(Data(**{**vars(data), "may_differ": tuple(wrong)})), ENTRY, tmp_path)
+            on_disk(ledger(data), ENTRY, tmp_path)
+        told = on_disk(ledger(Data(**{**vars(data), "may_differ": tuple(wrong)})), ENTRY, tmp_path)
         assert says in told["set"].odd
 
 
 def test_a_stream_is_compared_as_a_stream(tmp_path: Path) -> None:
     stand_in_stream(tmp_path / "set", classes=5)
     with pytest.raises(UserError, match="5 classes, not 4"):
-        lying(ledger(Data("set", "set", "made", classes=4, kind="stream")), ENTRY, tmp_path)
-    there = lying(
+        on_disk(ledger(Data("set", "set", "made", classes=4, kind="stream")), ENTRY, tmp_path)
+    there = on_disk(
         ledger(Data("set", "set", "made", classes=5, images=9, may_differ=("images",), kind="stream")), ENTRY, tmp_path
     )
     assert there["set"].odd == "117,500 images, not 9"

@@ -15,7 +15,7 @@ from seqsearch.streams.open import build_stream
 
 
 @dataclass(frozen=True)
-class Lying:
+class DatasetOnDisk:
     """A data set as it lies there.
 
     Attributes:
@@ -27,21 +27,21 @@ class Lying:
     odd: str = ""
 
 
-def lying(ledger: Ledger, entry: Entry, data: Path) -> dict[str, Lying]:
+def on_disk(ledger: Ledger, entry: Entry, data: Path) -> dict[str, DatasetOnDisk]:
     """The data sets of an entry in the folder ``data``, by name.
 
     Raises:
         UserError: one is no pool (no stream), is stand-in data, or has other classes or images than the ledger says, where that
             may not be.
     """
-    return {d.name: _lying(entry, d, data / d.path) for d in ledger.needed(entry)}
+    return {d.name: _on_disk(entry, d, data / d.path) for d in ledger.needed(entry)}
 
 
-def _lying(entry: Entry, data: Data, path: Path) -> Lying:
+def _on_disk(entry: Entry, data: Data, path: Path) -> DatasetOnDisk:
     if not data.classes:
         if any(p.name.startswith(NAMED) for p in path.glob("*/*")):
             raise _standing_in(entry, data, path)
-        return Lying(_files(path))
+        return DatasetOnDisk(_files(path))
     digest, classes, images = _counted(data, path)
     if digest.endswith(MARK):
         raise _standing_in(entry, data, path)
@@ -53,7 +53,7 @@ def _lying(entry: Entry, data: Data, path: Path) -> Lying:
         raise UserError(
             f"{entry.name} was not run: {path} is not {data.name} as the ledger has it: {'; '.join(wrong)}; {data.where}"
         )
-    return Lying(digest, "; ".join(text for _, text in odd))
+    return DatasetOnDisk(digest, "; ".join(text for _, text in odd))
 
 
 def _standing_in(entry: Entry, data: Data, path: Path) -> UserError:
