@@ -19,7 +19,7 @@ from seqsearch.engine.trials import InlineTrials, TrialRunner
 from seqsearch.states.cache import StateCache
 from seqsearch.states.shared import StateStore
 from seqsearch.storage.remote import local
-from seqsearch.training.room import room
+from seqsearch.training.cache_budget import cache_budget
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
@@ -123,7 +123,7 @@ def _stored(world: World, engine: EngineOptions) -> tuple[World, bool]:
 @contextmanager
 def _inline(world: World, engine: EngineOptions, keeps: bool, check: Callable[[], None]) -> Iterator[InlineEvaluator]:
     store = StateStore(engine.state_store) if engine.remote_store else None
-    caches = room()
+    caches = cache_budget()
     cache = StateCache(Path(world.states), caches.states, clears=not keeps, check=check)
     cache.disk.sweep_unfinished()
     sources = [store] if store else []

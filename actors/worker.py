@@ -180,14 +180,14 @@ def trainer_of(setup: Setup, name: str, folder: NodeFolder) -> Any:
     from actors.peers import Peers
     from seqsearch.states.cache import StateCache
     from seqsearch.states.shared import StateStore
+    from seqsearch.training.cache_budget import cache_budget
     from seqsearch.training.device import pin_threads
-    from seqsearch.training.room import room
     from seqsearch.training.trainer import Trainer
 
     pin_threads()
     if setup.memory is not None and setup.gpus == 0:  # the CUDA driver reserves more than it uses
         limit_memory(setup.memory)
-    caches = room(workers_here(setup.workers, setup.gpus), setup.memory)
+    caches = cache_budget(workers_here(setup.workers, setup.gpus), setup.memory)
     cache = StateCache(folder.path, caches.states, clears=folder.own and not setup.keeps)
     store = StateStore(setup.store) if setup.store else None
     sources: list[StateSource] = [*([store] if store else []), Peers()]

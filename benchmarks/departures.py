@@ -7,7 +7,7 @@
 - ``readouts``: RanPAC's solved V as it is, and with each class's column divided by its norm, as in a cosine layer; its lambda as
   here, and as PILOT takes it: by a fifth of the current task's images.
 - ``far``: prompts against a linear head on frozen features, on edges of the glyphs, which the network never saw.
-- ``moved``: the note of that name (`seqsearch.training.moved`) of each method that has one.
+- ``moved``: the note of that name (`seqsearch.training.representation_drift`) of each method that has one.
 
 Sequences, seeds and settings are those of `benchmarks.learnability`: 5 tasks of 10 classes (3 for ``moved``), ``glyph_vit``, test
 images, one thread. Differences are paired by sequence, with 95 % t-intervals over these sequences, conditional on pool and

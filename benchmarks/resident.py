@@ -58,8 +58,8 @@ def measured(cache: str, trainings: int, folder: str) -> dict[str, Any]:
     """Megabytes in use after every tenth of the trainings, in this process."""
     from seqsearch.core.grammar import parse_item
     from seqsearch.core.types import Edge, StateKey
+    from seqsearch.training.cache_budget import cache_budget
     from seqsearch.training.device import pin_threads
-    from seqsearch.training.room import room
     from seqsearch.training.trainer import Trainer
     from seqsearch.training.world import World
 
@@ -67,7 +67,7 @@ def measured(cache: str, trainings: int, folder: str) -> dict[str, Any]:
     (Path(folder) / "ballast.py").write_text(METHOD)
     world, caches = (
         World("glyphs:classes=400,train=6,reward=2,test=2", 0, f"{folder}/cache", f"{folder}/states"),
-        room(free=FREE if cache == "filled" else None),
+        cache_budget(free=FREE if cache == "filled" else None),
     )
     states = Held(Path(world.states), 2 << 30) if cache == "held" else StateCache(Path(world.states), caches.states)
     trainer, spec = (

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from actors.options import EngineOptions
 from seqsearch.study.study import Study
+from seqsearch.training.cache_budget import free_memory
 from seqsearch.training.memory import StepMemory, step_memory
-from seqsearch.training.room import free_memory
 
 SECONDS = 5.0
 """After which no further method is measured."""

@@ -13,7 +13,8 @@ Counts = tuple[tuple[int, ...], ...]
 """Images by group and class: one group for each experience of the prefix (class-incremental: its task), one number a class."""
 
 MOVED = "moved"
-"""The note that says how far a training has moved a method's features from the frozen ones (`seqsearch.training.moved`)."""
+"""The note of how far a training has moved the features of a method from the frozen ones: see
+`seqsearch.training.representation_drift`."""
 
 HEAD = "head"
 """The classifier that results are reported of: what `Method.predict` says."""

@@ -19,7 +19,7 @@ from seqsearch.features.store import UnionFeatures
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.pools.base import PARTS, Part, Rows
-from seqsearch.training.room import MOST, Room
+from seqsearch.training.cache_budget import MOST, CacheBudget
 from seqsearch.training.world import World
 
 UNIT_ENDS = (8, 32, 128, *range(384, 1 << 20, 256))
@@ -38,7 +38,7 @@ class PoolSource:
         backbone: Backbone,
         features: UnionFeatures,
         device: torch.device,
-        room: Room = MOST,
+        caches: CacheBudget = MOST,
     ) -> None:
         self.world, self.pools = world, world.images
         self.backbone, self.features, self.device = backbone, features, device
@@ -48,10 +48,10 @@ class PoolSource:
         self._units: dict[int, _Unit] = {}
         """By row, for classes that were asked for."""
         self._seen: LRUCache[tuple[str, str, _Unit], torch.Tensor] = LRUCache(
-            room.features, getsizeof=lambda seen: seen.nbytes
+            caches.features, getsizeof=lambda seen: seen.nbytes
         )
         self._decoded: LRUCache[int, np.ndarray[Any, np.dtype[np.uint8]]] = LRUCache(
-            max(1, room.images // (3 * backbone.view.size**2))
+            max(1, caches.images // (3 * backbone.view.size**2))
         )
 
     def images(self, rows: Rows) -> torch.Tensor:
@@ -124,7 +124,7 @@ class PoolSource:
             seen = (
                 look(Batch(np.array(unit), self)).detach().clone()
             )  # it may be memory that the method writes to again
-            with contextlib.suppress(ValueError):  # larger than all the room there is
+            with contextlib.suppress(ValueError):  # larger than the whole cache
                 self._seen[known] = seen
         return seen
 

@@ -24,7 +24,7 @@ from seqsearch.methods.data import Batch, TaskData
 from seqsearch.states.blocks import State
 from seqsearch.training.context import PoolSource, WorkerContext
 from seqsearch.training.failures import Diverged, WrongAnswer
-from seqsearch.training.moved import MOST, moved
+from seqsearch.training.representation_drift import MOST, representation_drift
 from seqsearch.training.world import World
 
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ class Scenario(ABC):
         """At most ``most`` rows ``[n]`` that the last experience was learned from, the same each time; none unless overridden."""
         return np.empty(0, dtype=np.int64)
 
-    def moved(self, method: Method, key: StateKey) -> Notes:
+    def representation_drift(self, method: Method, key: StateKey) -> Notes:
         """How far it has moved the features of ``method``, which is in the state of ``key``, from the frozen ones, if that can be
-        said (`seqsearch.training.moved`)."""
-        distance = moved(method, self.source(key.method.backbone), self.some(key, MOST))
+        said (`seqsearch.training.representation_drift`)."""
+        distance = representation_drift(method, self.source(key.method.backbone), self.some(key, MOST))
         return () if distance is None else ((MOVED, distance),)
 
     def learn(self, method: Method, key: StateKey, how: Callable[[TaskData], FitReport] | None = None) -> Notes:

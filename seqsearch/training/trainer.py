@@ -25,6 +25,7 @@ from seqsearch.states.access import StateAccess
 from seqsearch.states.blocks import State
 from seqsearch.states.cache import StateCache
 from seqsearch.states.transfer import Offer, StateSource
+from seqsearch.training.cache_budget import CacheBudget, cache_budget
 from seqsearch.training.checkpoints import Checkpoints
 from seqsearch.training.command.edge import run_command
 from seqsearch.training.context import PoolSource, WorkerContext
@@ -33,7 +34,6 @@ from seqsearch.training.failures import line_of, status_of, traceback_of
 from seqsearch.training.guard import Guard
 from seqsearch.training.probes import Features, StateView, answer
 from seqsearch.training.process import seed_generators
-from seqsearch.training.room import Room, room
 from seqsearch.training.scenario import COST, Notes, Scenario, cost_of, learned, sizes_of
 from seqsearch.training.world import World
 
@@ -65,10 +65,10 @@ class Trainer:
         sources: Sequence[StateSource] = (),
         store: StateStore | None = None,
         gpu_share: float = 1.0,
-        caches: Room | None = None,
+        caches: CacheBudget | None = None,
         session: str = "",
     ) -> None:
-        self.world, self.name, self._room = world, name, caches or room()
+        self.world, self.name, self._room = world, name, caches or cache_budget()
         self._own = Device(world.device, gpu_share)
         self.device = self._own.torch
         self.states = StateAccess(cache or StateCache(Path(world.states), self._room.states), sources, store, session)
@@ -185,7 +185,7 @@ class Trainer:
             parent, found = start.digest if start.prefix else None, learned(method, self._notes)
             _check(self.guard)
             state = self.states.put(key.digest, found, keep=keep, parent=parent)
-            self._notes += self.scenario.moved(method, key)
+            self._notes += self.scenario.representation_drift(method, key)
         else:
             self._notes = cost_of(state)
         seed_generators(key.after(0), "make")

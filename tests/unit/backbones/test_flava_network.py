@@ -17,7 +17,7 @@ from seqsearch.backbones.parts.bf16 import in_bf16
 from seqsearch.backbones.parts.flava_model import flava_network
 from seqsearch.backbones.parts.flava_network import ENCODERS, Attention, Encoder, FlavaNetwork
 from seqsearch.methods.parts.pairs_prefixes import layers_of, prefix_bytes
-from seqsearch.training.room import free_memory
+from seqsearch.training.cache_budget import free_memory
 from tests.conformance.pairs import small_flava
 from tests.unit.backbones.small_flava import class_token, pairs, stock
 

@@ -24,7 +24,7 @@ MOST = 8
 """Images that are looked at."""
 
 
-def moved(method: Method, source: PoolSource, rows: Rows) -> float | None:
+def representation_drift(method: Method, source: PoolSource, rows: Rows) -> float | None:
     """The distance of a method in a state just trained, or None.
 
     It is the mean over images of ``|f - f_0| / |f_0|``, with f the method's features and f_0 those of the network as pre-trained,

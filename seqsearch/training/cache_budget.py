@@ -12,7 +12,7 @@ what is held: they may be as large again."""
 
 
 @dataclass(frozen=True)
-class Room:
+class CacheBudget:
     """Bytes in RAM.
 
     Attributes:
@@ -32,17 +32,17 @@ class Room:
         return sum(vars(self).values())
 
 
-MOST = Room()
+MOST = CacheBudget()
 """What they may take where there is plenty."""
 
 
-def room(workers: int = 1, limit: int | None = None, free: int | None = None) -> Room:
+def cache_budget(workers: int = 1, limit: int | None = None, free: int | None = None) -> CacheBudget:
     """The caches of one of ``workers`` on this machine: together a quarter of its part of the memory that is ``free`` (bytes;
     None: as the system says), or of its own ``limit`` if that is less; at most `MOST`."""
     part = (free_memory() if free is None else free) // max(1, workers)
     budget = SHARE * min(part, limit or part)
     scale = min(1.0, budget / MOST.total)
-    return Room(**{name: int(scale * most) for name, most in vars(MOST).items()})
+    return CacheBudget(**{name: int(scale * most) for name, most in vars(MOST).items()})
 
 
 def free_memory(root: Path = Path("/")) -> int:

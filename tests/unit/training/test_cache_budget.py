@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from seqsearch.core.types import Edge
-from seqsearch.training.room import SHARE, Room, free_memory, room
+from seqsearch.training.cache_budget import SHARE, CacheBudget, cache_budget, free_memory
 from tests.unit.training.test_failures import Lab
 
 GB = 1 << 30
@@ -16,15 +16,15 @@ GB = 1 << 30
 @pytest.mark.parametrize("free", [GB // 4, GB, 8 * GB, 512 * GB])
 @pytest.mark.parametrize("workers", [1, 4, 64])
 def test_all_workers_of_a_machine_together_take_a_quarter_at_most(free: int, workers: int) -> None:
-    found = room(workers, free=free)
+    found = cache_budget(workers, free=free)
     assert workers * found.total <= SHARE * free
-    assert all(0 < size <= most for size, most in zip(vars(found).values(), vars(Room()).values(), strict=True))
-    assert room(1, free=512 * GB) == Room()
+    assert all(0 < size <= most for size, most in zip(vars(found).values(), vars(CacheBudget()).values(), strict=True))
+    assert cache_budget(1, free=512 * GB) == CacheBudget()
 
 
 def test_a_limit_of_its_own_counts_too() -> None:
-    assert room(1, limit=GB, free=512 * GB).total <= SHARE * GB
-    assert room(4, limit=512 * GB, free=GB) == room(4, free=GB)
+    assert cache_budget(1, limit=GB, free=512 * GB).total <= SHARE * GB
+    assert cache_budget(4, limit=512 * GB, free=GB) == cache_budget(4, free=GB)
 
 
 def tree(root: Path, files: dict[str, str]) -> Path:

@@ -18,7 +18,7 @@ from seqsearch.core.grammar import parse_item
 from seqsearch.core.outcomes import MOVED, EdgeResult
 from seqsearch.core.types import Edge, StateKey, Task
 from seqsearch.methods.data import Batch
-from seqsearch.training.moved import MOST, relative
+from seqsearch.training.representation_drift import MOST, relative
 from seqsearch.training.scenario import Scenario
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
@@ -131,7 +131,7 @@ def test_it_changes_no_state_and_no_result(tmp_path: Path, monkeypatch: pytest.M
     assert all(MOVED in dict(r.notes) for r in measured)
     states = [_bits(with_it, r) for r in measured]
     shutil.rmtree(tmp_path / "states")
-    monkeypatch.setattr(Scenario, "moved", lambda *_: ())
+    monkeypatch.setattr(Scenario, "representation_drift", lambda *_: ())
     without = Bench(tmp_path)
     plain = without.trained(method)
     assert all(r.trained for r in plain), "trained again"
