@@ -42,7 +42,7 @@ class Peers:
             found: Files | None = ray.get(
                 handle.read_state.remote(digest, have), timeout=max(5.0, PATIENCE * self.link.seconds(offer.size))
             )
-            if found is None or set(folder.lacking(Manifest.from_json(found.manifest))) - found.packs.keys():
+            if found is None or set(folder.missing_packs(Manifest.from_json(found.manifest))) - found.packs.keys():
                 return None
         except (RayError, GetTimeoutError, Damaged):  # gone, too slow, or no room in the object store
             return None

@@ -183,14 +183,14 @@ def coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
     noise, rng = NOISES[name], seeded_numpy("coverage-effects", name, F, D, R)
     held: dict[str, list[bool]] = {n: [] for n in (*EFFECTS, *CONDITIONS)}
     conditional: dict[str, list[bool]] = {n: [] for n in EFFECTS}
-    together, widths, lacking = [], [], ""
+    together, widths, unavailable_because = [], [], ""
     for _ in range(repeats):
         conditions, classes, truth, of_these = drawn(noise, F, D, R, rng)
         found = effects(conditions, classes)
         true: dict[str, float] = {e: truth[a] - truth[b] for e, (a, b) in EFFECTS.items()}
         true |= {str(n): m for n, m in truth.items()}
         for n, c in (*found.effects.items(), *found.means.items()):
-            lacking = lacking or c.unavailable_because
+            unavailable_because = unavailable_because or c.unavailable_because
             if math.isfinite(c.interval.low):
                 held[n].append(c.interval.low <= true[n] <= c.interval.high)
         for effect, (a, b) in EFFECTS.items():
@@ -203,7 +203,7 @@ def coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
     corner: Row = {"noise": name, "searches": F, "draws": D, "seeds": R}
     shares = {n: float(np.mean(h)) for n, h in held.items() if h}
     return {
-        **corner, "said": min(len(held[n]) for n in EFFECTS) / repeats, "lacking": lacking,
+        **corner, "said": min(len(held[n]) for n in EFFECTS) / repeats, "lacking": unavailable_because,
         **{n: shares[n] for n in EFFECTS if n in shares},
         **{f"conditional {n}": float(np.mean(h)) for n, h in conditional.items() if len(h) >= repeats / 10},
         "means": min((shares[n] for n in CONDITIONS if n in shares), default=math.nan),

@@ -85,7 +85,7 @@ def coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
         for what, true in (("false", 0.0), ("reached", e.drop)):
             corner[what] = float(np.mean([verdicts(e, F, L, true, rng) for _ in range(repeats)]))
     if not widths:
-        return {**corner, "lacking": d.lacking}
+        return {**corner, "lacking": d.unavailable_because}
     return {**corner, **{k: float(np.mean(v)) for k, v in holds.items()}, "width": float(np.median(widths))}
 
 

@@ -48,7 +48,7 @@ def of_accuracies(
         given = own + (noise.mean(axis=3, keepdims=True) if seeds < FEWEST_OVER else 0.0)
         true = COST + (held_out(given).difference.value if searches < FEWEST_OVER else 0.0)
         h = held_out(a)
-        said += not h.lacking
+        said += not h.unavailable_because
         hits += h.difference.low <= true <= h.difference.high
     about = {"searches": searches, "methods": methods, "seeds": seeds, "kind": kind, "interaction": interaction}
     return {**about, "coverage": hits / said if said else None, "said": said / repeats}
@@ -65,7 +65,7 @@ def of_images(images: int, seeds: int, repeats: int) -> dict[str, Any]:
         shares = (weights[..., None, None] * right).sum(axis=1).reshape(1, M * images, seeds).swapaxes(1, 2) / images
         h = held_out(right.mean(axis=2)[None], shares, np.repeat(np.arange(M), images))
         true = (1 - 2 * FLIP) * float((weights * share).sum())
-        said += not h.lacking
+        said += not h.unavailable_because
         hits += h.difference.low <= true <= h.difference.high
     return {"images": images, "seeds": seeds, "coverage": hits / said if said else None, "said": said / repeats}
 

@@ -90,7 +90,7 @@ def of_components(repeats: int) -> Iterator[Row]:
             for ratio in RATIOS:
                 rng = seeded_numpy("coverage-runs", "components", name, K, S, str(ratio))
                 drawn = (ratio * draw(rng, (K, 1)) + draw(rng, (K, S)) for _ in range(repeats))
-                found = [c for c in (components(y, draws=DRAWS) for y in drawn) if not c.lacking]
+                found = [c for c in (components(y, draws=DRAWS) for y in drawn) if not c.unavailable_because]
                 differ = [c.p <= 0.05 for c in found]
                 yield {
                     "what": "orders differ",

@@ -169,8 +169,8 @@ def best_case(kind: str, k: int, S: int, step: float) -> Case:
             known = [
                 (i, SD * (means[i] - others[i])) for i, d in zip(range(k), found.distance, strict=True) if there[i]
             ]
-            held[f"best among candidates{words}"] = None if found.lacking else 0 in found.candidates
-            held[f"all distances{words}"] = None if found.lacking else all(
+            held[f"best among candidates{words}"] = None if found.unavailable_because else 0 in found.candidates
+            held[f"all distances{words}"] = None if found.unavailable_because else all(
                 bool(_within(found.distance[i], true)) for i, true in known
             )  # fmt: skip
         return held

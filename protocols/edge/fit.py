@@ -55,7 +55,7 @@ class Fit:
 
     Attributes:
         orders: numbers of the random orders that it rests on; ``left_out``: accuracies predicted by the fit to all others.
-        features: those that it has; ``lacking``: those that it has not, and why.
+        features: those that it has; ``unavailable``: those that it has not, and why.
         penalty, r2, p: as `RidgeFit` has them; None where nothing could be fitted. ``p_together``: read with all methods' p.
         trained: the gate is open: ``p_together`` is at most `LEVEL`.
         why_not: what a fit lacks; empty if there is one.
@@ -67,7 +67,7 @@ class Fit:
     orders: tuple[int, ...]
     left_out: tuple[float, ...]
     features: tuple[Feature, ...]
-    lacking: tuple[tuple[str, str], ...]
+    unavailable: tuple[tuple[str, str], ...]
     penalty: float | None
     r2: float | None
     p: float | None
@@ -117,16 +117,16 @@ def _fit(
     if len(orders) < FEWEST:
         return replace(none, why_not=f"{FEWEST} random sequences or more are needed, {len(orders)} were judged"), None
     mine, values = chosen(there, [labels[i] for i in orders])
-    lacking = tuple(mine.left_out.items())
+    unavailable = tuple(mine.left_out.items())
     if np.ptp(accuracy) <= AGREE or not mine.problems:
         same = "accuracies" if np.ptp(accuracy) <= AGREE else "features"
-        return replace(none, lacking=lacking, why_not=f"all random sequences have the same {same}"), None
+        return replace(none, unavailable=unavailable, why_not=f"all random sequences have the same {same}"), None
     ridge = ridge_fit(values, accuracy, seeded_numpy("fit", s.seed, method))
     columns = zip(mine.names, ridge.coefficients, values.min(axis=0), values.max(axis=0), strict=True)
     found = tuple(Feature(name, float(effect), float(low), float(high)) for name, effect, low, high in columns)
     left_out = tuple(float(a) for a in ridge.left_out)
     return replace(
-        none, left_out=left_out, features=found, lacking=lacking, penalty=ridge.penalty, r2=ridge.r2, p=ridge.p
+        none, left_out=left_out, features=found, unavailable=unavailable, penalty=ridge.penalty, r2=ridge.r2, p=ridge.p
     ), ridge
 
 

@@ -87,7 +87,7 @@ def truth_of(groups: dict[str, Group], bins: int) -> Truth:
 
 
 def _triple(groups: dict[str, Group], suffix: str) -> list[float]:
-    """Accuracy of the first hard, the first random and the first easy sequence; nothing if one is lacking."""
+    """Accuracy of the first hard, the first random and the first easy sequence; nothing if one is missing."""
     sides = [groups.get(f"hard{suffix}"), groups["crossed"], groups.get(f"easy{suffix}")]
     return [float(g.means[0]) for g in sides if g] if all(sides) else []
 

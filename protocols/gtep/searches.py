@@ -97,9 +97,11 @@ def best_set(shares: ArrayLike) -> WithTheBest:
     Two orders that agree by chance, as shares of a few dozen images do, would else tell anything apart.
     """
     found, orders = with_the_best(shares), np.shape(shares)[1]
-    if orders >= FEWEST or found.lacking:
+    if orders >= FEWEST or found.unavailable_because:
         return found
-    return replace(found, lacking=f"{FEWEST} class orders are needed to tell others from the best, {orders} there")
+    return replace(
+        found, unavailable_because=f"{FEWEST} class orders are needed to tell others from the best, {orders} there"
+    )
 
 
 def _column(rows: Sequence[Row], name: str) -> NDArray[np.float64]:

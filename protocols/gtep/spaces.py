@@ -94,9 +94,9 @@ def given_params(settings: GtepSettings, methods: Sequence[MethodSpec], director
         found = _read(directory / at_home(settings.params))
         name = {m.label: m.label if m.label in found else _without_backbone(m.label) for m in methods}
         found = {_without_backbone(label): params for label, params in found.items()} | found
-    if lacking := next((label for label, own in name.items() if own not in found), None):
+    if missing := next((label for label, own in name.items() if own not in found), None):
         raise UserError(
-            f"--params {brief(settings.params)}: has no settings of {lacking!r}; it has {', '.join(found) or 'none'}"
+            f"--params {brief(settings.params)}: has no settings of {missing!r}; it has {', '.join(found) or 'none'}"
         )
     return {
         label: {k: v for k, v in found[own].items() if k not in _fixed(methods, label)} for label, own in name.items()
@@ -109,9 +109,9 @@ def remarks(settings: GtepSettings, methods: Sequence[MethodSpec]) -> str:
         return ""
     called, used = _list_of(settings.params), {m.target for m in methods}
     outside = [f"{o.method} {o.key}={o.value}" for o in outside_sets(called) if o.method in used]
-    lacking = [f"{each.method} {each.key}" for each in left_out(called) if each.method in used]
+    missing = [f"{each.method} {each.key}" for each in left_out(called) if each.method in used]
     said = [f"outside the paper's own sets: {', '.join(outside)}"] if outside else []
-    said += [f"printed and no parameter here: {', '.join(lacking)}"] if lacking else []
+    said += [f"printed and no parameter here: {', '.join(missing)}"] if missing else []
     return f"{settings.params}: {'; '.join(said)}" if said else ""
 
 
@@ -133,7 +133,7 @@ def _fixed(methods: Sequence[MethodSpec], label: str) -> set[str]:
 def _read(path: Path) -> dict[str, dict[str, Value]]:
     content = read_mapping(path, LARGEST, DEEPEST, SCHEMA).get("methods")
     if not isinstance(content, dict):
-        raise UserError(f"{path}: methods are lacking: a mapping of labels to parameters")
+        raise UserError(f"{path}: methods are missing: a mapping of labels to parameters")
     for label, params in content.items():
         if not isinstance(params, dict) or not all(isinstance(v, str | int | float) for v in params.values()):
             raise UserError(f"{path}: {brief(label)} must hold `parameter: value` pairs")

@@ -142,7 +142,10 @@ def agreed(first: Sequence[NDArray[np.float64]], second: Sequence[NDArray[np.flo
     if orders >= FEWEST:
         return found
     return replace(
-        found, first=(), second=(), lacking=found.lacking or f"{FEWEST} class orders are needed, {orders} there"
+        found,
+        first=(),
+        second=(),
+        unavailable_because=found.unavailable_because or f"{FEWEST} class orders are needed, {orders} there",
     )
 
 

@@ -45,7 +45,7 @@ class Noise:
     @property
     def unseeded(self) -> bool:
         """Seeds changed nothing in any order."""
-        return not self.of.lacking and self.of.seed == 0
+        return not self.of.unavailable_because and self.of.seed == 0
 
 
 def pairs_of(whole: Sequence[Judged], planned: int) -> list[Difference]:
@@ -63,9 +63,9 @@ def worth_of(whole: Sequence[Judged], others: Sequence[Judged]) -> list[Worth]:
     heads = {h.label: h for h in whole}
     there = [(heads[o.label], o) for o in others if o.label in heads and o.status == "ok"]
     over = [over_runs(h.values - o.values) for h, o in there]
-    adjusted = iter(holm([o.p for o in over if not o.lacking]))
+    adjusted = iter(holm([o.p for o in over if not o.unavailable_because]))
     return [
-        Worth(o.label, o.classifier, d, math.nan if d.lacking else next(adjusted))
+        Worth(o.label, o.classifier, d, math.nan if d.unavailable_because else next(adjusted))
         for (_, o), d in zip(there, over, strict=True)
     ]
 

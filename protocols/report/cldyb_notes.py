@@ -152,7 +152,7 @@ def _compared(s: Summary) -> Iterator[Note]:
         yield from marks(s.placed, stars_of(s))
     own = s.separate or any(m.searched for m in s.methods)
     yield from covered(first, len(s.methods) if own else 1)
-    if len(s.methods) > 1 and not first.lacking and not first.nothing_differs:
+    if len(s.methods) > 1 and not first.unavailable_because and not first.nothing_differs:
         yield note("cldyb.each")
     if s.mean:
         yield from without_interval([(m.method, m.drop) for m in s.methods if m.drop])
@@ -165,8 +165,8 @@ def covered(drop: Drop, searches: int = 1, shared_first: bool = True) -> Iterato
     """
     if drop.nothing_differs:
         return
-    if drop.lacking:
-        yield note("cldyb.no_interval", why=drop.lacking)
+    if drop.unavailable_because:
+        yield note("cldyb.no_interval", why=drop.unavailable_because)
         return
     parts = {FOUND: drop.over_searches, "random sequences": True, SEEDS: drop.over_seeds, IMAGES: not drop.these_images}
     given = ["first task"] * shared_first + ["split of the images"] + [part for part, over in parts.items() if not over]
@@ -300,8 +300,8 @@ def _screened(s: Screened) -> Iterator[Note]:
 def _held_out(h: HeldOut) -> Iterator[Note]:
     """What being searched for costs, and over what the interval holds."""
     yield note("cldyb.held_out", difference=h.difference)
-    if h.lacking:
-        yield note("cldyb.held_out_no_interval", why=h.lacking)
+    if h.unavailable_because:
+        yield note("cldyb.held_out_no_interval", why=h.unavailable_because)
         return
     given = ["methods", "first task", "split", *(p for p in (SEARCHES, SEEDS, IMAGES) if p not in h.parts)]
     yield note("cldyb.held_out_over", over=list(h.parts), given=given, groups=h.groups, seeds=h.seeds)

@@ -64,7 +64,7 @@ def without_interval(drops: Sequence[tuple[str, Drop]]) -> Iterator[Note]:
     by_reason: dict[str, list[str]] = {}
     for method, d in drops:
         if not math.isfinite(d.relative.low):
-            why = ALIKE if d.nothing_differs else d.lacking or OF_ZERO
+            why = ALIKE if d.nothing_differs else d.unavailable_because or OF_ZERO
             by_reason.setdefault(why, []).append(method)
     for why, methods in by_reason.items():
         yield note("drop.without_interval", methods=methods, why=why)

@@ -154,7 +154,7 @@ def _without_interval(c: Comparison) -> Iterator[Note]:
     """Why an accuracy has no interval."""
     by_reason: dict[str, list[str]] = {}
     for s in c.sides:
-        if s.method != MEAN and (why := s.estimates["acc"].lacking):
+        if s.method != MEAN and (why := s.estimates["acc"].unavailable_because):
             by_reason.setdefault(why, []).append(f"{s.method} ({s.run}, {s.side})")
     for why, who in by_reason.items():
         yield note("compare.without_interval", cells=len(who), who=who[:NAMED], why=why)

@@ -249,7 +249,7 @@ def changes(c: Comparison) -> Table:
             f"{r}, {side}",
             *(e[n].value for n in names),
             *([e["acc"].conditional] if more_general else []),
-            e["acc"].lacking,
+            e["acc"].unavailable_because,
         )
         for (r, side), e in of.items()
     ]

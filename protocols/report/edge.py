@@ -80,7 +80,7 @@ def _fit(m: MethodFit) -> dict[str, Any]:
         "p_together": f.p_together,
         "penalty": f.penalty,
         "effects": {x.name: x.effect for x in f.features},
-        "lacking": dict(f.lacking),
+        "lacking": dict(f.unavailable),
         "worst": [f"random-{i}" for i in f.worst],
         "best": [f"random-{i}" for i in f.best],
         "seeds": m.seeds,

@@ -93,7 +93,7 @@ def _data(s: Summary) -> dict[str, Any]:
 
 def _rankings(r: Rankings) -> dict[str, Any]:
     a = r.agreement
-    said = {"tau": {"value": a.tau}, "p": a.p, "exact": a.exact, "pairs": a.pairs, "lacking": a.lacking}
+    said = {"tau": {"value": a.tau}, "p": a.p, "exact": a.exact, "pairs": a.pairs, "lacking": a.unavailable_because}
     said |= {"told": [len(a.first), len(a.second), len(a.same) + len(a.reverse)]}
     differing = {
         name: [[r.methods[i] for i in p] for p in of] for name, of in (("same", a.same), ("reverse", a.reverse))
@@ -103,7 +103,12 @@ def _rankings(r: Rankings) -> dict[str, Any]:
 
 def _cell(c: Cell, row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of ``table.parquet``, with the curves behind it."""
-    more = {"asked": c.asked, "failures": c.failures, "acc_by_task": c.curve, "interval_lacking": c.harmonic.lacking}
+    more = {
+        "asked": c.asked,
+        "failures": c.failures,
+        "acc_by_task": c.curve,
+        "interval_lacking": c.harmonic.unavailable_because,
+    }
     more |= {"unshared": c.unshared} if c.unshared else {}
     return {**row, "params": dict(c.params), **more}
 
@@ -120,7 +125,7 @@ def _best(s: Summary, pool: str, use: str) -> dict[str, Any]:
     return {
         "pool": pool, "use": use, "first": None if found.best is None else there[found.best],
         "not_told_from_the_first": [there[i] for i in found.candidates if i != found.best],
-        "distance": dict(zip(there, found.distance, strict=True)), "lacking": found.lacking,
+        "distance": dict(zip(there, found.distance, strict=True)), "lacking": found.unavailable_because,
     }  # fmt: skip
 
 

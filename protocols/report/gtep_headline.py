@@ -41,7 +41,7 @@ def headline(s: Summary) -> Note:
 def _on_one(s: Summary, pool: str, found: Standing) -> Note:
     highest, name = leaders(s, pool, found.first), names(s)[pool]
     of = {"names": highest, "first": enumerated(highest) if len(highest) < 3 else f"{len(highest)} methods"}
-    if found.lacking:
+    if found.unavailable_because:
         return note("gtep.too_few", **of, orders=orders(s))
     if found.above:
         return note("gtep.above", first=found.first, pool=name)

@@ -159,7 +159,9 @@ def _undecided(pool: str, figure: str, known: Mapping[str, Difference]) -> Itera
     """Methods whose interval includes 0, and those that have none, by reason."""
     if within := [m for m, d in known.items() if math.isfinite(d.value.low) and not d.value.sign]:
         yield note("gtep.within", pool=pool, figure=figure, methods=within)
-    for why, methods in _by({m: d.lacking or "not known" for m, d in known.items() if math.isnan(d.value.low)}).items():
+    for why, methods in _by(
+        {m: d.unavailable_because or "not known" for m, d in known.items() if math.isnan(d.value.low)}
+    ).items():
         yield note("gtep.unknown", pool=pool, figure=figure, methods=methods, why=why)
 
 
@@ -187,7 +189,7 @@ def _agreement(s: Summary, r: Rankings) -> Iterator[Note]:
     """Whether two rankings agree, and which pairs of methods differ in both."""
     a, pool = r.agreement, names(s)[r.pool]
     if math.isnan(a.tau):
-        yield note("gtep.tau_unknown", pool=pool, rankings=r.which, why=a.lacking)
+        yield note("gtep.tau_unknown", pool=pool, rankings=r.which, why=a.unavailable_because)
         return
     values: dict[str, Any] = {"pool": pool, "tuning": tuning(s), "methods": len(r.methods), "tau": a.tau, "p": a.p}
     if r.which == "as chosen, tuned":
@@ -199,8 +201,8 @@ def _agreement(s: Summary, r: Rankings) -> Iterator[Note]:
         yield note("gtep.reversed", **of, number=len(a.reverse), pairs=_pairs(r, a.reverse))
     if a.same:
         yield note("gtep.agreed", **of, number=len(a.same), pairs=_pairs(r, a.same))
-    if a.lacking:
-        yield note("gtep.pairs_unknown", **of, why=a.lacking)
+    if a.unavailable_because:
+        yield note("gtep.pairs_unknown", **of, why=a.unavailable_because)
 
 
 def _pairs(r: Rankings, pairs: Sequence[tuple[int, int]]) -> list[str]:
@@ -213,7 +215,9 @@ def _pairs(r: Rankings, pairs: Sequence[tuple[int, int]]) -> list[str]:
 def _on_pool(s: Summary, pool: str) -> Iterator[Note]:
     """Who is below the first, why H has no interval, and the paper's two takeaways of the first."""
     found, called, cells = standing(s, pool), names(s)[pool], valid(s, pool)
-    for why, methods in _by({c.method: c.harmonic.lacking for c in cells if c.harmonic.lacking}).items():
+    for why, methods in _by(
+        {c.method: c.harmonic.unavailable_because for c in cells if c.harmonic.unavailable_because}
+    ).items():
         yield note("gtep.no_interval", methods=methods, pool=called, why=why)
     if found is None or len(cells) < 2:
         return
@@ -268,8 +272,8 @@ def _first_phase(x: Search) -> Iterator[Note]:
         yield note("gtep.left_early", **of, stopped=x.left_early, settings=R)
     if x.candidates is not None and R > 1:
         others = len(x.candidates.candidates) - 1
-        if x.candidates.lacking:
-            yield note("gtep.settings_undecided", **of, why=x.candidates.lacking)
+        if x.candidates.unavailable_because:
+            yield note("gtep.settings_undecided", **of, why=x.candidates.unavailable_because)
         elif others:
             yield note("gtep.settings_alike", **of, others=others)
         else:
@@ -287,13 +291,13 @@ def _enough(s: Summary) -> Iterator[Note]:
         yield note("gtep.dependent")
     whole = [x.method for x in known if asked.isdecimal() and len(x.scores) < int(asked)]
     judged = {x.method: x.enough for x in known if x.enough and x.method not in whole}
-    if maybe := [m for m, e in judged.items() if not e.lacking and not e.stop]:
+    if maybe := [m for m, e in judged.items() if not e.unavailable_because and not e.stop]:
         yield note("gtep.more_maybe", methods=maybe, more=MORE)
-    if stop := [m for m, e in judged.items() if not e.lacking and e.stop]:
+    if stop := [m for m, e in judged.items() if not e.unavailable_because and e.stop]:
         yield note("gtep.enough", methods=stop, more=MORE)
     if whole:
         yield note("gtep.no_more", methods=whole)
-    for why, methods in _by({m: e.lacking for m, e in judged.items() if e.lacking}).items():
+    for why, methods in _by({m: e.unavailable_because for m, e in judged.items() if e.unavailable_because}).items():
         yield note("gtep.more_unknown", methods=methods, more=MORE, why=why)
     if maybe or stop:
         yield note("gtep.rule")

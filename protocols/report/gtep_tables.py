@@ -117,13 +117,13 @@ class Standing:
 
     A method whose H shows the same digits as that of the first is not said to be below it, whatever the comparison holds.
 
-    ``lacking``: why they cannot be compared, empty where they can.
+    ``unavailable_because``: why they cannot be compared, empty where they can.
     """
 
     first: str
     alike: tuple[str, ...]
     below: tuple[str, ...]
-    lacking: str = ""
+    unavailable_because: str = ""
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -151,8 +151,8 @@ def standing(s: Summary, pool: str) -> Standing | None:
     first, alike = there[found.best], [there[i] for i in found.candidates if i != found.best]
     texts = {c.method: percent(c.harmonic.value.value) for c in valid(s, pool)}
     alike += [m for m in good if m != first and m not in alike and texts[m] == texts.get(first)]
-    if found.lacking and len(good) > 1:
-        return Standing(first, (), (), found.lacking)
+    if found.unavailable_because and len(good) > 1:
+        return Standing(first, (), (), found.unavailable_because)
     below = [m for m in good if m != first and m not in alike]
     return Standing(first, tuple(alike), tuple(below))
 

@@ -146,7 +146,7 @@ def tried(s: Summary) -> Table:
         if x.chosen is None:
             rows.append((x.method, *numbers, *[None] * 7, x.work, x.seconds))
             continue
-        alike = len(x.candidates.candidates) - 1 if x.candidates and not x.candidates.lacking else None
+        alike = len(x.candidates.candidates) - 1 if x.candidates and not x.candidates.unavailable_because else None
         figures = (float(v[x.chosen]) for v in (x.scores, x.acc, x.avg))
         rows.append((x.method, *numbers, x.chosen, *figures, alike, x.by_acc, x.by_avg, x.work, x.seconds))
     lead = (
@@ -185,11 +185,13 @@ def expected(s: Summary) -> Table:
 
 
 def _gains(x: Search) -> tuple[float, float, float]:
-    """None of them where one is lacking: of four settings a tail says nothing."""
-    if x.enough is None or x.enough.lacking:
+    """None of them where one is missing: of four settings a tail says nothing."""
+    if x.enough is None or x.enough.unavailable_because:
         return math.nan, math.nan, math.nan
     return x.enough.bound, x.enough.from_here, x.enough.noise
 
 
 def _stop(x: Search) -> str | None:
-    return None if x.enough is None else "not known" if x.enough.lacking else "yes" if x.enough.stop else "no"
+    return (
+        None if x.enough is None else "not known" if x.enough.unavailable_because else "yes" if x.enough.stop else "no"
+    )

@@ -60,7 +60,7 @@ def _data(s: Summary) -> dict[str, Any]:
                 "first": d.first,
                 "second": d.second,
                 **dataclasses.asdict(d.pair.over.interval),
-                "lacking": d.pair.over.lacking,
+                "lacking": d.pair.over.unavailable_because,
                 "together": dataclasses.asdict(d.pair.together),
                 "p": d.pair.p,
                 "told": d.pair.differs,
@@ -72,7 +72,13 @@ def _data(s: Summary) -> dict[str, Any]:
             {"method": w.label, "judged_by": w.classifier, "lost": _over(w.over), "p": w.p} for w in s.worth
         ],
         "noise": [
-            {"method": n.label, "order_sd": n.of.order, "seed_sd": n.of.seed, "p": n.p, "lacking": n.of.lacking}
+            {
+                "method": n.label,
+                "order_sd": n.of.order,
+                "seed_sd": n.of.seed,
+                "p": n.p,
+                "lacking": n.of.unavailable_because,
+            }
             for n in s.noise
         ],
     }
@@ -89,4 +95,4 @@ def _judged(j: Judged) -> dict[str, Any]:
 
 
 def _over(o: OverRuns) -> dict[str, Any]:
-    return {**dataclasses.asdict(o.interval), "runs": o.runs, "lacking": o.lacking}
+    return {**dataclasses.asdict(o.interval), "runs": o.runs, "lacking": o.unavailable_because}

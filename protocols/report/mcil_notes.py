@@ -39,7 +39,7 @@ def headline(s: Summary) -> Note:
         "first": enumerated(names) if len(names) < 3 else f"{len(names)} methods",
         "among": "" if finished else f" of {len(s.whole)} finished methods",
     }
-    if all(d.pair.over.lacking for d in s.pairs):
+    if all(d.pair.over.unavailable_because for d in s.pairs):
         return note("mcil.too_few", **of, runs=_runs(s), unit=_unit(s))
     differing = sum(d.pair.differs for d in s.pairs)
     return (
@@ -61,7 +61,7 @@ def tiles(s: Summary) -> Iterator[Tile]:
         return
     first = s.whole[0]
     yield Tile(f"{percent(first.over['average'].interval.value)} %", f"Avg of {first.label}", "found")
-    if any(not d.pair.over.lacking for d in s.pairs):
+    if any(not d.pair.over.unavailable_because for d in s.pairs):
         yield Tile(
             f"{sum(d.pair.differs for d in s.pairs)} of {len(s.pairs)}", "pairs of methods that differ significantly"
         )
@@ -123,7 +123,7 @@ def _modalities(s: Summary) -> Iterator[Note]:
 
 
 def _noise(s: Summary) -> Iterator[Note]:
-    there = [n for n in s.noise if not n.of.lacking]
+    there = [n for n in s.noise if not n.of.unavailable_because]
     if beyond := {n.label: n.of.order for n in there if n.p <= 0.05}:
         yield note("mcil.orders_matter", sd=beyond)
     if within := [n.label for n in there if not n.unseeded and not n.p <= 0.05]:

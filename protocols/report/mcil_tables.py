@@ -266,7 +266,7 @@ def verdict(d: Difference) -> str:
     """Which is above the other, as far as can be said."""
     if d.pair.alike:
         return "equal in every run"
-    if d.pair.over.lacking:
+    if d.pair.over.unavailable_because:
         return "no interval"
     return f"{d.first if d.pair.over.interval.value > 0 else d.second} above" if d.pair.differs else "undecided"
 
@@ -292,7 +292,7 @@ def worth(s: Summary) -> Table:
 
 
 def _lost(over: OverRuns, p: float) -> str:
-    if over.lacking:
+    if over.unavailable_because:
         return "no interval"
     return {1: "worse", -1: "better"}.get(over.interval.sign if p <= 0.05 else 0, "undecided")
 
@@ -310,4 +310,4 @@ def noise(s: Summary) -> Table:
 def _noisy(n: Noise) -> str:
     if n.unseeded:
         return "seeds change nothing"
-    return n.of.lacking or ("orders matter" if n.p <= 0.05 else "within seed-to-seed variation")
+    return n.of.unavailable_because or ("orders matter" if n.p <= 0.05 else "within seed-to-seed variation")

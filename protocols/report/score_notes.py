@@ -120,7 +120,7 @@ def _compared(s: ScoreSummary, of: Claim) -> Iterator[Note]:
         yield from cldyb.marks(placed, stars, which)
     yield from cldyb.covered(of.drop, max(1, of.groups), s.shared_first)
     rows_compared = sum(d is not None for m in s.methods for d in (m.searched_drop, m.unseen_drop))
-    if rows_compared > 1 and not (of.drop.lacking or of.drop.nothing_differs):
+    if rows_compared > 1 and not (of.drop.unavailable_because or of.drop.nothing_differs):
         yield note("cldyb.each")
     yield from without_interval([(f"{m.method} (searched)", m.searched_drop) for m in s.methods if m.searched_drop])
     yield from without_interval([(f"{m.method} (held out)", m.unseen_drop) for m in s.methods if m.unseen_drop])

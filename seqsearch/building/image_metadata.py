@@ -21,13 +21,13 @@ class ImageMetadata:
 
     def __init__(self, sources: Sequence[tuple[str, Pool]]) -> None:
         self._prefix = [f"{name}/" if len(sources) > 1 else "" for name, _ in sources]
-        lacking = [name for name, p in sources if p.given is None]
+        missing = [name for name, p in sources if p.given is None]
         self.note = (
-            f"the sources' own splits were left out, since {lacking[0]} has none"
-            if 0 < len(lacking) < len(sources)
+            f"the sources' own splits were left out, since {missing[0]} has none"
+            if 0 < len(missing) < len(sources)
             else ""
         )
-        self._given = [None if lacking else p.given for _, p in sources]
+        self._given = [None if missing else p.given for _, p in sources]
         self._pools: list[Any] = [p for _, p in sources]
         self._told = [isinstance(p, Captioned) or getattr(p, "captioned", False) for _, p in sources]
         self._bound = [_is_bound(p) for _, p in sources]

@@ -82,9 +82,9 @@ def words(text: str) -> tuple[str, ...]:
         raise UserError(f"method {brief(text)}: {error}: close the quotes") from None
     if not found:
         raise UserError(f"method {brief(text)}: no command: write 'cmd:python my_learner.py {{sequence}} {{out}}'")
-    if lacking := [place for place in NEEDED if not any(place in word for word in found)]:
+    if missing := [place for place in NEEDED if not any(place in word for word in found)]:
         raise UserError(
-            f"method {brief(text)}: does not say where {lacking[0]} goes: write 'cmd:python my_learner.py {{sequence}} {{out}}'"
+            f"method {brief(text)}: does not say where {missing[0]} goes: write 'cmd:python my_learner.py {{sequence}} {{out}}'"
         )
     places = {place for word in found for place in re.findall(r"\{\w+\}", word)}
     if unknown := sorted(places - set(PLACES)):

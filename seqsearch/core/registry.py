@@ -147,8 +147,8 @@ def made(kind: ItemKind, item: Item, members: Iterable[str]) -> Any:
             known = list(inspect.signature(build).parameters)
             check_options(kind, item, known)
             raise UserError(f"{kind} {item.text!r}: {error}") from None
-        if lacking := [n for n in members if not hasattr(found, n)]:
-            raise UserError(f"{kind} {item.text!r} has no {', '.join(lacking)}: see seqsearch/{kind}s/base.py")
+        if missing := [n for n in members if not hasattr(found, n)]:
+            raise UserError(f"{kind} {item.text!r} has no {', '.join(missing)}: see seqsearch/{kind}s/base.py")
     return found
 
 

@@ -104,7 +104,7 @@ def record(where: str, content: Any, kind: type[R]) -> R:
     for name, f in fields.items():
         if name not in content:
             if f.default is dataclasses.MISSING:
-                raise UserError(f"{where}: {name} is lacking")
+                raise UserError(f"{where}: {name} is missing")
             continue
         inner = typing.get_args(hints[name])
         if len(inner) == 2 and dataclasses.is_dataclass(inner[0]) and isinstance(content[name], list):

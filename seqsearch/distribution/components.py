@@ -37,7 +37,7 @@ class Components:
         seed: of one training of a given order.
         p: that orders differ by no more than seeds explain, over permutations of the runs; NaN where nothing varies,
             or seeds change nothing.
-        lacking: what there is too little of; then nothing else is said.
+        unavailable_because: what there is too little of; then nothing else is said.
     """
 
     order: float
@@ -45,7 +45,7 @@ class Components:
     p: float
     orders: int
     seeds: int
-    lacking: str = ""
+    unavailable_because: str = ""
 
 
 def components(values: ArrayLike, draws: int = DRAWS) -> Components:

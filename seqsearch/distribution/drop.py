@@ -44,7 +44,7 @@ class ImageShares:
 class Drop:
     """How much lower the found sequences score than random ones, in units of accuracy and as a fraction of random.
 
-    Positive means that the found ones are harder. Bounds are NaN where the interval cannot be had, and ``lacking`` says what
+    Positive means that the found ones are harder. Bounds are NaN where there is no interval; ``unavailable_because`` says what
     there is too little of.
 
     Attributes:
@@ -68,7 +68,7 @@ class Drop:
     seeds: int
     variances: dict[str, float]
     shares: dict[str, float]
-    lacking: str
+    unavailable_because: str
     nothing_differs: bool
 
     @property
@@ -120,7 +120,7 @@ def drop(found: ArrayLike, random: ArrayLike, images: ImageShares | None = None,
         seeds=f.shape[1],
         variances=absolute.variances,
         shares=general.shares,
-        lacking=absolute.unavailable_because,
+        unavailable_because=absolute.unavailable_because,
         nothing_differs=absolute.nothing_differs,
     )
 

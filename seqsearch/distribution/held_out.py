@@ -31,7 +31,7 @@ class HeldOut:
     """Mean over methods of accuracy held out minus searched; positive: methods score better where they were left out.
 
     Attributes:
-        difference: bounds are NaN where there are none, and ``lacking`` says why.
+        difference: bounds are NaN where there are none, and ``unavailable_because`` says why.
         conditional: of these searches and training seeds; bounds are NaN where there are none.
         by_method: ``[M]`` differences of single methods. How hard the sequences are does not cancel in them.
         parts: what the interval is over: those of ``searches``, ``training seeds`` and ``test images`` that have a part in its
@@ -44,7 +44,7 @@ class HeldOut:
     groups: int
     seeds: int
     parts: tuple[str, ...]
-    lacking: str
+    unavailable_because: str
 
 
 def held_out(

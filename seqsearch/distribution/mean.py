@@ -48,7 +48,7 @@ def mean_interval(values: ArrayLike, limits: Limits = ACCURACY, level: float = 0
 
 
 def needed_for_mean(n: int) -> int:
-    """Draws that are lacking for the mean to have an interval."""
+    """Draws that are missing for the mean to have an interval."""
     return max(0, FEWEST - n)
 
 

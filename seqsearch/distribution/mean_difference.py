@@ -22,17 +22,20 @@ from seqsearch.distribution.mean import ACCURACY
 class Estimate:
     """A mean, or a difference of means, over ``seeds`` training seeds and ``sequences`` (of each side).
 
-    ``conditional``: of these sequences, if searches found them, and of these training seeds. ``lacking`` says why there are no
-    bounds, and is empty where there are. ``these_images``: the interval speaks of these test images, since it is not known which
-    of them were right, or some class has but one. ``these_trainings``: it speaks of these training seeds. ``fixed``: the most
-    sequences of a side that it is conditional on; 0 where all sides are draws.
+    Attributes:
+        conditional: of these sequences, if searches found them, and of these training seeds.
+        unavailable_because: why there are no bounds, empty where there are.
+        these_images: the interval speaks of these test images, since it is not known which of them were right, or some class has
+            but one.
+        these_trainings: the interval speaks of these training seeds.
+        fixed: the most sequences of a side that it is conditional on; 0 where all sides are draws.
     """
 
     value: Interval
     conditional: Interval
     sequences: tuple[int, ...]
     seeds: int
-    lacking: str = ""
+    unavailable_because: str = ""
     these_images: bool = True
     these_trainings: bool = True
     fixed: int = 0

@@ -27,7 +27,7 @@ class ExtremesTest:
     ``p_hard``: of the claim that the hard order scores lower than random ones; ``p_easy``: that the easy one scores higher.
     ``p_hard_above``, ``p_easy_below``: of the opposite claims. All are one-sided and exact, NaN for an order that was not
     given. ``not_above_hard``: random orders that do not score above the hard one; ``not_below_easy`` likewise.
-    ``verdict_*``: at 5 % over both ends together; ``opposite_*``: at 1 %. ``needed``: random orders that are lacking for any
+    ``verdict_*``: at 5 % over both ends together; ``opposite_*``: at 1 %. ``needed``: random orders that are missing for any
     verdict at 5 % to be possible; ``needed_alone``: for a verdict on one end whatever the other end shows.
     """
 

@@ -25,13 +25,13 @@ class OverRuns:
     Attributes:
         interval: 95 %, by itself.
         p: two-sided, of the mean being 0; NaN without an interval.
-        lacking: what there is too little of for an interval; empty where there is one.
+        unavailable_because: what there is too little of for an interval; empty where there is one.
     """
 
     interval: Interval
     p: float
     runs: int
-    lacking: str = ""
+    unavailable_because: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,13 @@ def pairs(values: ArrayLike, level: float = 0.95, planned: int = 0) -> list[Pair
     places = [(a, b) for a in range(len(x)) for b in range(a + 1, len(x))]
     over = [over_runs(x[a] - x[b], level=level) for a, b in places]
     family = max(1, len(places), planned * (planned - 1) // 2)
-    adjusted = iter(holm([o.p for o in over if not o.lacking], family - sum(bool(o.lacking) for o in over)))
+    adjusted = iter(
+        holm([o.p for o in over if not o.unavailable_because], family - sum(bool(o.unavailable_because) for o in over))
+    )
     return [
         Pair(
             a, b, o, over_runs(x[a] - x[b], level=1 - (1 - level) / family).interval,
-            math.nan if o.lacking else next(adjusted), bool(np.abs(x[a] - x[b]).max() <= AGREE),
+            math.nan if o.unavailable_because else next(adjusted), bool(np.abs(x[a] - x[b]).max() <= AGREE),
         )
         for (a, b), o in zip(places, over, strict=True)
     ]  # fmt: skip

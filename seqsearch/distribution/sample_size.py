@@ -75,8 +75,8 @@ def sequences_for_share(p: float, power: float, level: float = 0.95) -> int | No
         return None
     n = np.arange(1, int(2 * normal) + 100)
     critical = stats.binom.isf(tail(level), n, 0.5) + 1
-    lacking = n[np.asarray(stats.binom.sf(critical - 1, n, p)) < power]
-    found = int(lacking[-1]) + 1  # one sequence is never enough
+    missing = n[np.asarray(stats.binom.sf(critical - 1, n, p)) < power]
+    found = int(missing[-1]) + 1  # one sequence is never enough
     return found if found <= MOST else None
 
 

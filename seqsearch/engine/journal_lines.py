@@ -120,8 +120,8 @@ def _checked(values: dict[str, Any], record: type, but: str = "") -> dict[str, A
     kinds, defaults = _fields(record, but)
     if unknown := values.keys() - kinds.keys():
         raise ValueError(f"unknown field {brief(min(unknown))}")
-    if lacking := kinds.keys() - defaults.keys() - values.keys():
-        raise ValueError(f"no field {min(lacking)!r}")
+    if missing := kinds.keys() - defaults.keys() - values.keys():
+        raise ValueError(f"no field {min(missing)!r}")
     for name, value in values.items():
         if not fits(value, kinds[name]) or (name not in ANY_NUMBERS and not sensible(value)):
             raise ValueError(f"{name} is {brief(value)}")

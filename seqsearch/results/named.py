@@ -89,8 +89,8 @@ def _parquet_rows(path: Path) -> list[dict[str, Any]]:
 
     try:
         file = ParquetFile(path)
-        if lacking := [n for n in COLUMNS if n not in file.schema.names]:
-            raise UserError(f"{path}: no column {', '.join(lacking)}; sequences are {FORMS}")
+        if missing := [n for n in COLUMNS if n not in file.schema.names]:
+            raise UserError(f"{path}: no column {', '.join(missing)}; sequences are {FORMS}")
         if file.rows > MOST_ROWS:
             raise UserError(f"{path}: holds more than {MOST_ROWS:,} rows, which are not read")
         names = [n for n in ("sequence_id", "kind", *COLUMNS) if n in file.schema.names]
@@ -105,8 +105,8 @@ def _parquet_rows(path: Path) -> list[dict[str, Any]]:
 def _csv_rows(path: Path, text: str) -> Iterator[dict[str, Any]]:
     reader = csv.DictReader(io.StringIO(text), skipinitialspace=True, strict=True)
     names = [n.strip() for n in reader.fieldnames or ()]
-    if lacking := [n for n in COLUMNS if n not in names]:
-        raise UserError(f"{path}: no column {', '.join(lacking)}; sequences are {FORMS}")
+    if missing := [n for n in COLUMNS if n not in names]:
+        raise UserError(f"{path}: no column {', '.join(missing)}; sequences are {FORMS}")
     reader.fieldnames = names
     for row in reader:
         step = (row["step"] or "").strip()

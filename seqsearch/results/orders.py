@@ -122,8 +122,8 @@ def _order(where: str, name: str, order: list[Any], known: dict[str, int], sizes
     classes = [_class(where, c, known) for c in flat]
     if sorted(classes) != list(range(len(known))):
         twice = next((n for n, i in known.items() if classes.count(i) > 1), None)
-        lacking = next((n for n, i in known.items() if i not in classes), None)
-        wrong = f"has class {twice!r} twice" if twice else f"lacks class {lacking!r}"
+        missing = next((n for n, i in known.items() if i not in classes), None)
+        wrong = f"has class {twice!r} twice" if twice else f"lacks class {missing!r}"
         raise UserError(f"{where}: {wrong}; an order has each of the {len(known)} classes in play once")
     ends = [sum(sizes[: t + 1]) for t in range(len(sizes))]
     return Order(name, tuple(tuple(sorted(classes[e - m : e])) for e, m in zip(ends, sizes, strict=True)))

@@ -124,7 +124,7 @@ def read_results(run: Path) -> RunResults:
     config, here = read_config(run), Inside(run)
     for name in (SEQUENCES.file, RESULTS.file):
         if not here.has(name):
-            raise UserError(_lacking(run, config, name))
+            raise UserError(_why_missing(run, config, name))
     results = read_rows(run / RESULTS.file, RESULTS)
     own = config.get("run_id")
     if other := next((r["run_id"] for r in results if own and r["run_id"] != own), None):
@@ -199,7 +199,7 @@ def trained_nothing(run: Path, config: dict[str, Any]) -> str:
     return ""
 
 
-def _lacking(run: Path, config: dict[str, Any], name: str) -> str:
+def _why_missing(run: Path, config: dict[str, Any], name: str) -> str:
     """What is to be said of a run without this file."""
     if name != SEQUENCES.file and (why := trained_nothing(run, config)):
         return why

@@ -28,7 +28,7 @@ class Agreement:
         p: two-sided, of unrelated rankings; ``exact`` up to nine methods.
         first, second: pairs of methods that differ significantly on each side, by number, the higher one before the lower.
         pairs: number of pairs of methods.
-        lacking: why no pair differs significantly on both sides; empty where one does.
+        unavailable_because: why no pair differs significantly on both sides; empty where one does.
     """
 
     tau: float
@@ -37,7 +37,7 @@ class Agreement:
     first: tuple[Pair, ...]
     second: tuple[Pair, ...]
     pairs: int
-    lacking: str = ""
+    unavailable_because: str = ""
 
     @property
     def same(self) -> tuple[Pair, ...]:
@@ -69,11 +69,13 @@ def agreement(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Agree
     one, other = (tuple(_differing(x, (1 - level) / (2 * pairs))) for x in (a, b))
     found = Agreement(ranks.krcc, ranks.krcc_p, ranks.exact, one, other, pairs)
     if math.isnan(found.tau):
-        return replace(found, lacking="all methods score alike on one side")
+        return replace(found, unavailable_because="all methods score alike on one side")
     if min(a.shape[1], b.shape[1]) < 2:
-        return replace(found, lacking="one class order on a side: how methods vary over orders is not known")
+        return replace(
+            found, unavailable_because="one class order on a side: how methods vary over orders is not known"
+        )
     if not (found.same or found.reverse):
-        return replace(found, lacking=f"no pair of {M} methods differs significantly on both sides")
+        return replace(found, unavailable_because=f"no pair of {M} methods differs significantly on both sides")
     return found
 
 

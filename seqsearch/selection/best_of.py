@@ -41,10 +41,10 @@ class BestOf:
 
 @dataclass(frozen=True)
 class Typical:
-    """What half of all searches of so many trials reach. ``lacking`` says why there are no bounds, empty where there are."""
+    """What half of all searches of so many trials reach. ``unavailable_because``: why there are no bounds, else empty."""
 
     value: Interval
-    lacking: str = ""
+    unavailable_because: str = ""
 
 
 def best_of(scores: ArrayLike, of: ArrayLike | None = None) -> BestOf:

@@ -39,14 +39,14 @@ class Enough:
         from_here: what they would add to the best score of this search, if the upper tail of scores is exponential.
         noise: standard error over the orders of how far a setting lies behind the best; the median over settings.
         stop: both are below ``noise``; False where one of the three is not known.
-        lacking: why it is not known, empty where all are.
+        unavailable_because: why it is not known, empty where all are.
     """
 
     bound: float
     from_here: float
     noise: float
     stop: bool
-    lacking: str = ""
+    unavailable_because: str = ""
 
 
 def gain_at_most(scores: ArrayLike, more: int = MORE) -> float:
@@ -106,11 +106,11 @@ def enough(scores: ArrayLike, more: int = MORE) -> Enough:
     error = found.behind(found.best)[1]
     known = error[np.isfinite(error)]
     noise = float(np.median(known)) if len(known) else math.nan
-    lacking = ""
+    unavailable_because = ""
     if math.isnan(gains[0]):
-        lacking = f"more than {more} settings needed, {len(found.mean)} there"
+        unavailable_because = f"more than {more} settings needed, {len(found.mean)} there"
     elif math.isnan(gains[1]):
-        lacking = f"{FEWEST} settings needed that did not diverge, {len(found.valid)} there"
+        unavailable_because = f"{FEWEST} settings needed that did not diverge, {len(found.valid)} there"
     elif math.isnan(noise):
-        lacking = "no two settings differ from order to order: more orders or settings needed"
-    return Enough(*gains, noise, not lacking and max(gains) < noise, lacking)
+        unavailable_because = "no two settings differ from order to order: more orders or settings needed"
+    return Enough(*gains, noise, not unavailable_because and max(gains) < noise, unavailable_because)

@@ -19,11 +19,11 @@ from seqsearch.distribution.mean import ACCURACY, DIFFERENCE, FEWEST, Limits, me
 
 @dataclass(frozen=True)
 class Difference:
-    """A mean over ``orders`` class orders. ``lacking`` says why there are no bounds, empty where there are."""
+    """A mean over ``orders`` class orders. ``unavailable_because`` says why there are no bounds, empty where there are."""
 
     value: Interval
     orders: int
-    lacking: str = ""
+    unavailable_because: str = ""
 
 
 def regret(conventional: ArrayLike, transferred: ArrayLike, level: float = 0.95) -> Difference:
@@ -63,9 +63,9 @@ def mean_over_orders(values: ArrayLike, limits: Limits = ACCURACY, level: float 
         ValueError: a value is missing.
     """
     x = finite(values, "values of class orders")
-    lacking = ""
+    unavailable_because = ""
     if len(x) < FEWEST:
-        lacking = f"{FEWEST} class orders needed, {len(x)} there"
+        unavailable_because = f"{FEWEST} class orders needed, {len(x)} there"
     elif np.ptp(x) <= AGREE:
-        lacking = "it is the same in all class orders"
-    return Difference(mean_interval(x, limits, level), len(x), lacking)
+        unavailable_because = "it is the same in all class orders"
+    return Difference(mean_interval(x, limits, level), len(x), unavailable_because)

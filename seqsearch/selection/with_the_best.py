@@ -39,13 +39,13 @@ class WithTheBest:
         candidates: those that cannot be told from the best, ascending. The truly best is among them with probability ``level``.
         distance: of each setting, its true mean score less that of the best of the others ``[R]``; all intervals hold together
             with probability ``level``, cut at -1 and 1. NaN for settings that diverged, and bounds where nothing is told.
-        lacking: why no setting is told from the best, empty where it could be.
+        unavailable_because: why no setting is told from the best, empty where it could be.
     """
 
     best: int | None
     candidates: tuple[int, ...]
     distance: tuple[Interval, ...]
-    lacking: str = ""
+    unavailable_because: str = ""
 
 
 def with_the_best(scores: ArrayLike, level: float = 0.95, error: Error = "paired") -> WithTheBest:
@@ -59,13 +59,13 @@ def with_the_best(scores: ArrayLike, level: float = 0.95, error: Error = "paired
     found = settings(scores)
     _, k, S = tail(level), len(found.valid), found.scores.shape[1]
     mean = found.mean[found.valid]
-    lacking = (
+    unavailable_because = (
         "all settings diverged" if not k else "one setting: nothing to compare" if k == 1 else
         "one class order: how settings vary over orders is not known" if S == 1 else ""
     )  # fmt: skip
     distance = [Interval(math.nan)] * len(found.mean)
-    if lacking:
-        return WithTheBest(found.best, tuple(found.valid.tolist()), tuple(distance), lacking)
+    if unavailable_because:
+        return WithTheBest(found.best, tuple(found.valid.tolist()), tuple(distance), unavailable_because)
     reach = _reach(found, level, error)
     apart = mean[:, None] - mean[None]
     np.fill_diagonal(apart, np.inf)

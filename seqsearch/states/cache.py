@@ -106,7 +106,7 @@ class StateCache:
     def _shareable(self, parent: str | None) -> Manifest | None:
         """What a child may refer to: the blocks of its parent, if they are still there."""
         known = self.manifest(parent) if parent else None
-        return known if known and not self.disk.lacking(known) else None
+        return known if known and not self.disk.missing_packs(known) else None
 
     def _remember(self, digest: str, state: State, manifest: Manifest | None) -> _Known:
         known = _Known(state, manifest, _versions(state))

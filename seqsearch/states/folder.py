@@ -171,12 +171,12 @@ class StateFolder:
         except (OSError, Damaged, MemoryError):
             return None
 
-    def lacking(self, manifest: Manifest) -> list[str]:
+    def missing_packs(self, manifest: Manifest) -> list[str]:
         """Packs of a manifest that are not in this folder."""
         return sorted(p for p in manifest.packs if not self._packs.has(_pack(p)))
 
     def adopt(self, digest: str, manifest: bytes, packs: Mapping[str, bytes]) -> None:
-        """Take over a state that another folder holds: its manifest, and the packs that were lacking.
+        """Take over a state that another folder holds: its manifest, and the packs that were missing.
 
         Raises:
             UserError: the disk is full, or the folder cannot be written.

@@ -56,7 +56,9 @@ class StateStore:
             content = self._store.read(f"{digest}.json", LARGEST)
             manifest = Manifest.from_json(content)
             most = manifest.largest_pack
-            packs = {name: self._store.read(f"packs/{name}.safetensors", most) for name in folder.lacking(manifest)}
+            packs = {
+                name: self._store.read(f"packs/{name}.safetensors", most) for name in folder.missing_packs(manifest)
+            }
         except (OSError, Damaged, MemoryError):
             return None
         folder.adopt(digest, content, packs)

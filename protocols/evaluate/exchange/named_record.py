@@ -28,9 +28,9 @@ def record_of_names(sequence: NamedSequence, names: Sequence[str], called: str) 
     """
     ids = {name: i for i, name in enumerate(names)}
     flat = [c for task in sequence.tasks for c in task]
-    if lacking := next((c for c in flat if c not in ids), None):
+    if missing := next((c for c in flat if c not in ids), None):
         raise UserError(
-            f"sequence {brief(sequence.name)}: {called} has no class {brief(lacking)}{nearest(lacking, names)}"
+            f"sequence {brief(sequence.name)}: {called} has no class {brief(missing)}{nearest(missing, names)}"
         )
     label = {c: at for at, c in enumerate(flat)}
     return {

@@ -95,12 +95,12 @@ def _by_digest(source: Source, s: TaskSequence, world: World) -> TaskSequence:
 def _by_name(
     source: Source, n: NamedSequence, known: TaskSequence | None, world: World, indices: dict[str, int]
 ) -> TaskSequence:
-    lacking = [c for task in n.tasks for c in task if c not in indices]
-    if lacking:
-        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+    missing = [c for task in n.tasks for c in task if c not in indices]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise UserError(
-            f"{source.path}: sequence {n.name!r} has class {brief(lacking[0])}{more}, which --pool {world.pool} has not "
-            f"(seqsearch pool show lists its classes){nearest(lacking[0], indices)}"
+            f"{source.path}: sequence {n.name!r} has class {brief(missing[0])}{more}, which --pool {world.pool} has not "
+            f"(seqsearch pool show lists its classes){nearest(missing[0], indices)}"
         )
     tasks = tuple(_task(world, world.class_ids(indices[c] for c in task)) for task in n.tasks)
     if known is not None:

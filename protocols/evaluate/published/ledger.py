@@ -23,7 +23,7 @@ def read_ledger(path: Path) -> Ledger:
     """The ledger in a file, checked.
 
     Raises:
-        UserError: it cannot be read, or something in it is unknown, lacking, of another kind, twice or contradictory.
+        UserError: it cannot be read, or something in it is unknown, missing, of another kind, twice or contradictory.
     """
     content = read_mapping(path, LARGEST, DEEPEST, SCHEMA)
     parts = {"papers": Paper, "data": Data, "entries": Entry}
@@ -67,8 +67,8 @@ def _wrong(ledger: Ledger, e: Entry) -> str:
         return "its name must be small letters, digits, dots and dashes"
     if e.paper not in {p.key for p in ledger.papers}:
         return f"unknown paper {brief(e.paper)}"
-    if lacking := [d for d in e.data if d not in known]:
-        return f"unknown data {brief(lacking[0])}"
+    if missing := [d for d in e.data if d not in known]:
+        return f"unknown data {brief(missing[0])}"
     if odd := next((r for r in e.rows if len(r) != len(e.columns) + 1), None):
         return f"row {brief(odd[0] if odd else '')} has {len(odd) - 1} figures, there are {len(e.columns)} columns"
     if doubled := next((r for r in [*rows] if rows.count(r) > 1), ""):
@@ -105,7 +105,7 @@ def _wrong_hours(e: Entry) -> str:
         (w for w in e.loads if not (math.isfinite(w.seen) and min(w.images, w.epochs, w.trainings) > 0)), None
     ):
         return f"load {brief(odd.of)}: images, epochs and trainings must be above 0"
-    return "" if not e.commands or e.hours_how else "`hours_how` is lacking"
+    return "" if not e.commands or e.hours_how else "`hours_how` is missing"
 
 
 def _wrong_columns(e: Entry, rows: Sequence[str]) -> str:

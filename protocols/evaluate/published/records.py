@@ -124,7 +124,7 @@ class Entry:
         paper: a `Paper.key`.
         where: table, rows, columns.
         of: what the figures are of.
-        status: what came of it here; ``not possible yet`` names in ``needs`` what is lacking.
+        status: what came of it here; ``not possible yet`` names in ``needs`` what is missing.
         columns: of the table, without that of the rows' names.
         rows: (name, figures as they are printed...).
         data: names of `Data`.
@@ -135,7 +135,7 @@ class Entry:
         loads: what is trained; the hours of all commands follow from them, see `estimated`.
         rate: images a second that is assumed; ``extra``: share of those hours for what is not training.
         hours: measured, where nothing is trained; ``hours_how``: how either came about.
-        needs: the command that is lacking.
+        needs: the command that is missing.
         margin: largest difference that counts as reproduced, see `protocols.evaluate.published.figures.Figure`.
         conditional: on what our intervals are conditional.
         notes: what a reader must know beside this.

@@ -159,7 +159,7 @@ def read_lists(path: Path) -> tuple[PrintedList, ...]:
     """The lists in a file.
 
     Raises:
-        UserError: it cannot be read, something in it is lacking or of another kind, or `sets.yaml` does not say what a key is.
+        UserError: it cannot be read, something in it is missing or of another kind, or `sets.yaml` does not say what a key is.
     """
     content = read_mapping(path, LARGEST, DEEPEST, SCHEMA).get("lists")
     if not isinstance(content, list):
@@ -170,7 +170,7 @@ def read_lists(path: Path) -> tuple[PrintedList, ...]:
 def _list(where: str, content: Any) -> PrintedList:
     methods = content.get("methods") if isinstance(content, dict) else None
     if not isinstance(methods, dict):
-        raise UserError(f"{where}: methods are lacking")
+        raise UserError(f"{where}: methods are missing")
     head = record(where, {key: value for key, value in content.items() if key != "methods"}, Heading)
     made = {str(method): _setting(f"{where}: {method}", str(method), each) for method, each in methods.items()}
     return PrintedList(head.name, head.tuned_on, head.tasks, methods=MappingProxyType(made))

@@ -95,7 +95,7 @@ def read_tables(path: Path) -> tuple[PrintedTable, ...]:
     """The tables in a file.
 
     Raises:
-        UserError: it cannot be read, or something in it is lacking or of another kind.
+        UserError: it cannot be read, or something in it is missing or of another kind.
     """
     content = read_mapping(path, LARGEST, DEEPEST, SCHEMA).get("tables")
     if not isinstance(content, list):
@@ -106,7 +106,7 @@ def read_tables(path: Path) -> tuple[PrintedTable, ...]:
 def _table(where: str, content: Any) -> PrintedTable:
     rows = content.get("rows") if isinstance(content, dict) else None
     if not isinstance(rows, dict):
-        raise UserError(f"{where}: rows are lacking")
+        raise UserError(f"{where}: rows are missing")
     head = record(where, {key: value for key, value in content.items() if key != "rows"}, Heading)
     made = {str(method): _row(f"{where}: {method}", cells, len(head.columns)) for method, cells in rows.items()}
     return PrintedTable(head.number, head.tuned_on, head.tasks, head.columns, MappingProxyType(made))

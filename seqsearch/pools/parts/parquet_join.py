@@ -124,7 +124,7 @@ def _split(files: list[Path], parts: list[dict[str, Any]]) -> NDArray[np.uint8] 
     Raises:
         UserError: a split of another name, or only some files have one.
     """
-    codes, lacking = [], []
+    codes, missing = [], []
     for file, p in zip(files, parts, strict=True):
         if p.get("split") is not None:
             own, said = p["split"]
@@ -137,13 +137,13 @@ def _split(files: list[Path], parts: list[dict[str, Any]]) -> NDArray[np.uint8] 
         elif "file_split" in p:
             codes.append(np.full(p["rows"], p["file_split"], dtype=np.uint8))
         else:
-            lacking.append(file)
+            missing.append(file)
     if not codes:
         return None
-    if lacking:
-        has = next(f for f in files if f not in lacking)
+    if missing:
+        has = next(f for f in files if f not in missing)
         raise UserError(
-            f"pool {str(files[0].parent)!r}: {has.name} has a split, {lacking[0].name} has none: give it one (train-*, "
+            f"pool {str(files[0].parent)!r}: {has.name} has a split, {missing[0].name} has none: give it one (train-*, "
             "validation-*, test-*), leave it out, or let the split be drawn (split=random)"
         )
     found = np.concatenate(codes)

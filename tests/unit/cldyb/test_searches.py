@@ -233,8 +233,8 @@ def test_held_out_figures_are_of_the_sequences_found_without_a_method(one_out: P
     assert {len(r) for r in shown.rows} == {len(shown.columns)}
     there = {n.code: n.values for n in view(summary).notes}
     assert "cldyb.left_out" in there
-    if summary.held_out.lacking:
-        assert there["cldyb.held_out_no_interval"] == {"why": summary.held_out.lacking}
+    if summary.held_out.unavailable_because:
+        assert there["cldyb.held_out_no_interval"] == {"why": summary.held_out.unavailable_because}
     else:
         assert there["cldyb.held_out_over"]["given"][:4] == ["methods", "first task", "split", "searches"]
     assert there["cldyb.own_sequences"] == {"searches": 3}

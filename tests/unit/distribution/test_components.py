@@ -45,16 +45,16 @@ def test_where_seeds_change_nothing_orders_vary_by_themselves():
     assert found.seed == 0
     assert found.order == pytest.approx(0.1)
     assert math.isnan(found.p)
-    assert not found.lacking
+    assert not found.unavailable_because
 
 
 @pytest.mark.parametrize("values", [[[0.1, 0.2]], [[0.1], [0.2]]])
 def test_a_single_order_or_seed_says_nothing(values):
-    assert "2 or more orders" in components(values).lacking
+    assert "2 or more orders" in components(values).unavailable_because
 
 
 def test_runs_that_agree_say_nothing():
-    assert "all runs agree" in components(np.full((3, 3), 0.4)).lacking
+    assert "all runs agree" in components(np.full((3, 3), 0.4)).unavailable_because
 
 
 def test_the_same_runs_give_the_same_p():

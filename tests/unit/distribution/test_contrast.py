@@ -1,4 +1,4 @@
-"""Sums of means with signs: by hand, and what is lacking for an interval is said."""
+"""Sums of means with signs: by hand, and what is missing for an interval is said."""
 
 import math
 
@@ -76,7 +76,7 @@ def test_of_a_population_only_what_was_not_drawn_varies():
 
 
 @pytest.mark.parametrize(
-    ("values", "population", "lacking"),
+    ("values", "population", "unavailable_because"),
     [
         ([[0.5]], 1, "too few training seeds, 2 more needed"),
         ([[0.5, 0.6], [0.6, 0.6]], 2, "too few training seeds, 1 more needed"),
@@ -87,11 +87,11 @@ def test_of_a_population_only_what_was_not_drawn_varies():
         ([[0.5, 0.6, 0.7], [0.6, 0.6, 0.7]], 2, ""),
     ],
 )
-def test_what_is_lacking_is_said_and_has_no_interval(values, population, lacking):
+def test_too_little_data_is_named_and_has_no_interval(values, population, unavailable_because):
     c = contrast([(1.0, Stratum("x", np.array(values), population=population))])
-    assert c.unavailable_because.startswith(lacking)
-    assert bool(c.unavailable_because) == bool(lacking)
-    assert math.isnan(c.interval.low) == math.isnan(c.together.low) == bool(lacking)
+    assert c.unavailable_because.startswith(unavailable_because)
+    assert bool(c.unavailable_because) == bool(unavailable_because)
+    assert math.isnan(c.interval.low) == math.isnan(c.together.low) == bool(unavailable_because)
 
 
 def test_sequences_that_are_known_to_be_identical_do_not_vary():

@@ -81,7 +81,7 @@ def test_more_data_never_take_a_statement_away(seed, F, R, L):
 
 
 @pytest.mark.parametrize(
-    ("found", "random", "lacking"),
+    ("found", "random", "unavailable_because"),
     [
         ([[0.4, 0.5]], [[0.8], [0.7]], "too few random sequences, 1 more needed"),
         ([[1.0, 1.0]], [[0.8], [0.7], [0.6]], "all images of one side are right, or all are wrong: more test images"),
@@ -92,18 +92,18 @@ def test_more_data_never_take_a_statement_away(seed, F, R, L):
         ([[0.4, 0.5]], [[0.8, 0.8], [0.7, 0.7], [0.6, 0.6]], ""),
     ],
 )
-def test_what_is_lacking_is_said_and_has_no_interval(found, random, lacking):
+def test_too_little_data_is_named_and_has_no_interval(found, random, unavailable_because):
     d = drop(found, random)
-    assert d.lacking.startswith(lacking)
+    assert d.unavailable_because.startswith(unavailable_because)
     assert not d.nothing_differs
-    assert np.isnan(d.absolute.low) == np.isnan(d.relative.high) == bool(lacking)
+    assert np.isnan(d.absolute.low) == np.isnan(d.relative.high) == bool(unavailable_because)
 
 
 def test_rounding_is_no_difference():
     equal = drop([[0.9 * 1.08, 0.972]], [[0.972, 0.972 + 4e-16], [0.972, 0.972]])
     assert equal.nothing_differs
     assert np.isnan(equal.absolute.low)
-    assert (equal.variances, equal.shares, equal.lacking) == ({}, {}, "")
+    assert (equal.variances, equal.shares, equal.unavailable_because) == ({}, {}, "")
     assert not drop([[0.97, 0.97]], [[0.972, 0.972]] * 2).nothing_differs
     assert not drop([[0.97, 0.974]], [[0.972, 0.972]] * 2).nothing_differs  # the means alone agree
 
@@ -123,7 +123,7 @@ def test_what_does_not_pair_is_refused():
     f, r = np.full((1, 2), 0.5), np.full((3, 2), 0.5)
     half = np.tile([1 / 12, 0], 6)
     images = ImageShares(np.tile(half, (1, 2, 1)), np.tile(half, (3, 2, 1)), np.repeat([0, 1], 6))
-    assert drop(f + np.array([[0.01, 0]]), r, replace_found(images, 0.01)).lacking.startswith(
+    assert drop(f + np.array([[0.01, 0]]), r, replace_found(images, 0.01)).unavailable_because.startswith(
         "the random sequences score alike"
     )
     with pytest.raises(ValueError, match="add up"):
@@ -151,7 +151,7 @@ def test_neither_order_nor_scale_of_anything_matters(seed, F, L, R):
     other = drop(g.sum(2), h.sum(2), ImageShares(g, h, classes[i]))
     half = drop(f.sum(2) / 2, r.sum(2) / 2, ImageShares(f / 2, r / 2, classes))
     for a, b, times in ((one, other, 1), (one, half, 2)):
-        if a.lacking or b.lacking:  # half of few right ones are fewer
+        if a.unavailable_because or b.unavailable_because:  # half of few right ones are fewer
             continue
         assert a.absolute.value == pytest.approx(times * b.absolute.value, abs=1e-12)
         assert a.absolute.half_width == pytest.approx(times * b.absolute.half_width, abs=1e-9, nan_ok=True)
@@ -175,16 +175,18 @@ def test_noise_of_few_test_images_is_estimated_without_bias(R, Q):
     assert np.mean(variances) == pytest.approx(np.var(drops), rel=0.15)
 
 
-@pytest.mark.parametrize(("wrong", "lacking"), [(4, True), (5, False)])
-def test_a_handful_of_errors_says_nothing_of_how_they_vary(wrong, lacking):
+@pytest.mark.parametrize(("wrong", "unavailable_because"), [(4, True), (5, False)])
+def test_a_handful_of_errors_says_nothing_of_how_they_vary(wrong, unavailable_because):
     """One found sequence of 20 images and two seeds; ``wrong`` of its 40 judgements are wrong."""
     rng = np.random.default_rng(0)
     right = np.ones(40)
     right[:wrong] = 0
     found, random = right.reshape(1, 2, 20) / 20, (rng.random((4, 2, 20)) < 0.8) / 20
     d = drop(found.sum(2), random.sum(2), ImageShares(found, random, np.repeat(np.arange(4), 5)))
-    assert d.lacking.startswith("fewer than 5 images of the found sequences are wrong") == lacking
-    assert np.isnan(d.absolute.low) == lacking
+    assert (
+        d.unavailable_because.startswith("fewer than 5 images of the found sequences are wrong") == unavailable_because
+    )
+    assert np.isnan(d.absolute.low) == unavailable_because
 
 
 def test_images_that_are_wrong_with_every_seed_count_once():
@@ -194,7 +196,7 @@ def test_images_that_are_wrong_with_every_seed_count_once():
         found = np.repeat((np.arange(20) > 2)[None, None], R, axis=1) / 20
         random = np.repeat(rng.random((4, 1, 20)) < 0.8, R, axis=1) / 20
         d = drop(found.sum(2), random.sum(2), ImageShares(found, random, np.repeat(np.arange(4), 5)))
-        assert d.lacking.startswith("fewer than 5 images of the found sequences are wrong"), R
+        assert d.unavailable_because.startswith("fewer than 5 images of the found sequences are wrong"), R
 
 
 def test_where_nothing_differs_with_the_seeds_that_both_sides_have_there_is_no_drop():

@@ -64,7 +64,7 @@ def test_with_the_test_images_intervals_cover_their_draw():
         images = (weights[..., None, None] * right).sum(axis=1) / n
         a, classes = right.mean(axis=2)[None], np.repeat(np.arange(M), n)
         h, alone = held_out(a, images.reshape(1, M * n, 3).swapaxes(1, 2), classes), held_out(a)
-        if not h.lacking:
+        if not h.unavailable_because:
             assert h.parts == ("training seeds", "test images")
             found.append([d.low <= true <= d.high for d in (h.difference, alone.difference)])
     covered = np.mean(found, axis=0)
@@ -76,10 +76,10 @@ def test_with_the_test_images_intervals_cover_their_draw():
 def test_what_cannot_be_said_is_not_said():
     a, _ = drawn(np.random.default_rng(0), 1, 3, 1)
     h = held_out(a)
-    assert h.lacking == "too few training seeds, 2 more needed"
+    assert h.unavailable_because == "too few training seeds, 2 more needed"
     assert math.isnan(h.difference.low)
     assert math.isfinite(h.difference.value)
-    assert "nothing varies" in held_out(np.repeat(a, 3, axis=3)).lacking, "no seed differs from another"
+    assert "nothing varies" in held_out(np.repeat(a, 3, axis=3)).unavailable_because, "no seed differs from another"
     assert h.parts == ()
 
 
@@ -105,5 +105,5 @@ def test_images_that_are_not_those_of_the_accuracies_are_refused():
 
 def test_where_nothing_differs_that_is_the_reason():
     h = held_out(np.full((1, 3, 3, 3), 0.7))
-    assert h.lacking == "held-out and searched accuracies are equal with every training seed"
+    assert h.unavailable_because == "held-out and searched accuracies are equal with every training seed"
     assert (h.difference.value, h.parts) == (0, ())

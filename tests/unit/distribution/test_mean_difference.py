@@ -23,7 +23,7 @@ def test_of_two_sequences_it_is_the_paired_t_interval() -> None:
     found = mean_difference(B, A)
     low, high = stats.ttest_rel(B[0], A[0]).confidence_interval()
     assert (found.value.value, found.value.low, found.value.high) == pytest.approx((0.1, low, high))
-    assert (found.sequences, found.seeds, found.these_images, found.lacking) == ((1, 1), 3, True, "")
+    assert (found.sequences, found.seeds, found.these_images, found.unavailable_because) == ((1, 1), 3, True, "")
 
 
 def test_a_mean_has_a_part_for_sequences_seeds_and_images() -> None:
@@ -46,7 +46,7 @@ def test_two_sequences_are_no_draw_and_the_interval_is_of_these_two() -> None:
     seeds = stats.t.ppf(0.975, 2) * values.mean(axis=0).std(ddof=1) / math.sqrt(3)
     assert two.value.half_width == pytest.approx(seeds)
     assert three.value.half_width > two.value.half_width
-    assert mean_accuracy(values[:, :2]).lacking == "too few training seeds, 1 more needed"
+    assert mean_accuracy(values[:, :2]).unavailable_because == "too few training seeds, 1 more needed"
     rng = np.random.default_rng(1)
     right = rng.random((2, 3, 40)) < rng.random(40)  # images are easy or hard for all
     images = ImageShares(shares(right), shares(right[:0]), np.repeat(np.arange(8), 5))
@@ -60,7 +60,7 @@ def test_two_sequences_are_no_draw_and_the_interval_is_of_these_two() -> None:
 def test_without_noise_of_training_the_images_still_vary() -> None:
     right = np.repeat(np.random.default_rng(2).random((1, 1, 40)) < 0.6, 3, axis=1)
     images = ImageShares(shares(right), shares(right[:0]), np.repeat(np.arange(8), 5))
-    assert mean_accuracy(images.found.sum(axis=2)).lacking.startswith("nothing varies")
+    assert mean_accuracy(images.found.sum(axis=2)).unavailable_because.startswith("nothing varies")
     assert mean_accuracy(images.found.sum(axis=2), images).value.half_width > 0.05
 
 
@@ -75,14 +75,14 @@ def test_where_no_variance_can_be_seen_there_is_no_interval(a: np.ndarray, b: np
     found = mean_difference(b, a)
     assert math.isnan(found.value.low)
     assert math.isfinite(found.value.value)
-    assert why in found.lacking
+    assert why in found.unavailable_because
 
 
 def test_few_wrong_images_say_nothing() -> None:
     right = np.ones((1, 2, 40), dtype=bool)
     right[0, 0, 3] = False
     images = ImageShares(shares(right), shares(right[:0]), np.repeat(np.arange(8), 5))
-    assert "fewer than 5 images" in mean_accuracy(images.found.sum(axis=2), images).lacking
+    assert "fewer than 5 images" in mean_accuracy(images.found.sum(axis=2), images).unavailable_because
     with pytest.raises(ValueError, match="do not add up"):
         mean_accuracy([[0.1, 0.2]], images)
     with pytest.raises(ValueError, match="share training seeds"):
@@ -100,7 +100,7 @@ def test_random_sequences_count_with_fewer_degrees_of_freedom() -> None:
 
 
 def test_where_nothing_differs_that_is_the_reason() -> None:
-    assert mean_difference(A, A).lacking == "nothing differs with any training seed"
+    assert mean_difference(A, A).unavailable_because == "nothing differs with any training seed"
     three = np.repeat(A, 3, axis=0)
     assert mean_accuracy(three).fixed == 3, "three searches that found sequences of one accuracy"
     assert math.isfinite(mean_accuracy(three).value.low)

@@ -18,11 +18,11 @@ def test_of_fewer_than_three_runs_nothing_is_said():
         assert found.interval.value == pytest.approx(np.mean(values))
         assert math.isnan(found.interval.low)
         assert math.isnan(found.p)
-        assert found.lacking == f"{len(values)} of 3 runs that an interval needs"
+        assert found.unavailable_because == f"{len(values)} of 3 runs that an interval needs"
 
 
 def test_runs_that_agree_have_no_interval():
-    assert "all runs agree" in over_runs([0.25] * 5).lacking
+    assert "all runs agree" in over_runs([0.25] * 5).unavailable_because
 
 
 def test_the_interval_is_that_of_any_mean_and_p_is_its_own():

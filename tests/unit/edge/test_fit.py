@@ -84,8 +84,8 @@ def test_the_fit_of_a_planted_effect_points_where_it_should() -> None:
 
 def test_a_shut_gate_trains_nothing_and_says_why() -> None:
     few: list[float | None] = [0.5, 0.6, 0.7] * 3 + [None] * 21
-    shut, alike, lacking = fits(a=planted(0.0), b=[0.5] * 30, c=few)
-    for f in (shut, alike, lacking):
+    shut, alike, too_few = fits(a=planted(0.0), b=[0.5] * 30, c=few)
+    for f in (shut, alike, too_few):
         assert not f.trained
         assert not (f.hard)
         assert not (f.easy)
@@ -98,7 +98,7 @@ def test_a_shut_gate_trains_nothing_and_says_why() -> None:
     assert said["edge.fit_shut"].values == {"method": "a", "r2": shut.r2, "p": shut.p}
     assert said["edge.fit_gate"].values["sequences"] == 30
     assert said_of(alike)["edge.fit_none"].values["why"] == "all random sequences have the same accuracies"
-    assert said_of(lacking)["edge.fit_none"].text.endswith("10 random sequences or more are needed, 9 were judged.")
+    assert said_of(too_few)["edge.fit_none"].text.endswith("10 random sequences or more are needed, 9 were judged.")
 
 
 def test_several_gates_are_read_together() -> None:

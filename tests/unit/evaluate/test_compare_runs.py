@@ -109,7 +109,7 @@ def test_avg_acc_ar_and_ala_stand_beside_acc(two: Comparison) -> None:
     assert {n: e.value.value for n, e in mean.estimates.items()} == pytest.approx(
         {"acc": 0.51, "avg_acc": (0.9 + 0.51) / 2, "ar": 0.56 - 0.9, "ala": (0.9 + 0.46) / 2}
     )
-    assert mean.estimates["ar"].lacking == NO_IMAGES
+    assert mean.estimates["ar"].unavailable_because == NO_IMAGES
     assert mean.steps["acc"] == pytest.approx((0.9, 0.51))
 
 
@@ -117,7 +117,7 @@ def test_each_run_is_compared_with_the_first_under_common_seeds(two: Comparison)
     of = {(d.side, d.figure): d.estimate for d in two.differences}
     assert {side for side, _ in of} == {"found"}  # random sequences are the same
     assert of["found", "acc"].value.value == pytest.approx(0.1)
-    assert of["found", "acc"].lacking == "too few training seeds, 1 more needed"
+    assert of["found", "acc"].unavailable_because == "too few training seeds, 1 more needed"
     assert math.isnan(of["found", "ar"].value.low)
 
 
@@ -129,7 +129,7 @@ def test_other_random_sequences_get_a_column_and_a_difference_of_their_own(tmp_p
     assert found.table.columns == ("a", "b", "c", "random", "c: random")
     assert not found.random_shared
     of = {(d.run, d.side): d.estimate for d in found.differences if d.figure == "acc"}
-    assert of["b", "found"].lacking == SAME
+    assert of["b", "found"].unavailable_because == SAME
     assert of["c", "random"].sequences == (3, 2)
     assert math.isfinite(of["c", "random"].value.low)
     assert found.ranks is None
@@ -323,7 +323,7 @@ def test_a_label_that_stands_for_another_method_is_told_and_random_sequences_are
     assert found.table.columns == ("a", "b", "c", "random", "c: random")
     of = {(d.run, d.side): d.estimate for d in found.differences if d.figure == "acc"}
     assert of.keys() == {("b", "found"), ("c", "found"), ("c", "random")}
-    assert (of["c", "random"].value.value, of["c", "random"].lacking) == (0, SAME)
+    assert (of["c", "random"].value.value, of["c", "random"].unavailable_because) == (0, SAME)
 
 
 def test_other_training_seeds_are_told_and_those_that_both_have_are_compared(tmp_path: Path) -> None:

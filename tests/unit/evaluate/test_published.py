@@ -104,10 +104,10 @@ def test_commands_read_what_earlier_ones_wrote() -> None:
 def test_what_is_not_possible_yet_is_not_built() -> None:
     commands, methods = set(main.list_commands(click.Context(main))), set(names("method"))
     for entry in ledger().entries:
-        lacking = {w.strip(",").lower() for w in entry.needs.partition(" (")[0].split()} - {"methods"}
+        missing = {w.strip(",").lower() for w in entry.needs.partition(" (")[0].split()} - {"methods"}
         if entry.needs:
             assert re.search("paper does not print|are not published", entry.needs), entry.name
-            assert not (commands | methods) & lacking, f"{entry.name} needs what is there now"
+            assert not (commands | methods) & missing, f"{entry.name} needs what is there now"
 
 
 def written(tmp_path: Path, old: str, new: str) -> Path:
@@ -123,7 +123,7 @@ def written(tmp_path: Path, old: str, new: str) -> Path:
     [
         ("  status: not run\n", "  statos: not run\n", "unknown key 'statos'"),
         ("  status: not run\n", "  status: done\n", "must be reproduced or compatible or differs"),
-        ("  status: not run\n", "", "status is lacking"),
+        ("  status: not run\n", "", "status is missing"),
         ("- name: cldyb-table-4\n", "- name: cldyb-table-1\n", "is there twice"),
         ("schema: seqsearch-published/1", "schema: x", "must have `schema: seqsearch-published/1`"),
         ("schema: seqsearch-published/1", "schema: seqsearch-published/1\nschema: y", "again: keep one"),

@@ -29,7 +29,7 @@ def altered(path: Path, tmp_path: Path, old: str, new: str) -> Path:
         ("diverged, diverged", "diverged, NaN", "beef: a cell must be four percentages"),
         ("tasks: 10", "tasks: ten", "table 1: tasks is 'ten'"),
         ("phase: HT", "phase: TH", "columns: phase is 'TH', must be HT or E"),
-        ("    rows:", "    lines:", "table 1: rows are lacking"),
+        ("    rows:", "    lines:", "table 1: rows are missing"),
         ("tables/1", "tables/2", "must have `schema: seqsearch-gtep-tables/1`"),
     ],
 )
@@ -45,7 +45,7 @@ def test_a_table_that_is_wrong_is_refused(tmp_path: Path, old: str, new: str, me
         ("ep: 70", "epochs: 70", "says nothing of 'epochs' of method 'replay'"),
         ("replay: {ep", "er: {ep", "says nothing of 'ep' of method 'er'"),
         ("ep: 70", "ep: [70]", "replay must hold `key: value` pairs, or diverged"),
-        ("    methods:", "    method:", "list 1: methods are lacking"),
+        ("    methods:", "    method:", "list 1: methods are missing"),
         ("tasks: 10", "tasks: ten", "list 1: tasks is 'ten'"),
     ],
 )

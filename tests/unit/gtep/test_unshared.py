@@ -56,7 +56,7 @@ def test_where_all_classes_are_shared_nothing_is_left() -> None:
     found = of(order([9, 8], [7, 6], [5, 4]), {"judge-0-0": {1: [True, True], 2: [True, True]}})
     assert found is not None
     assert not found.known
-    assert found.harmonic.lacking == "all classes are shared"
+    assert found.harmonic.unavailable_because == "all classes are shared"
 
 
 @pytest.mark.parametrize(

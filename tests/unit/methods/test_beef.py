@@ -121,8 +121,8 @@ def test_fused_scores_are_old_ones_and_scaled_prototypes() -> None:
         else:
             expected = classes(f[:, 4:])[:, c - 3]
         torch.testing.assert_close(head(f)[:, c], expected)
-    lacking = fused(old, Slots(classes, before, classes), torch.tensor(tasks), scale, offset, biases=False)
-    torch.testing.assert_close(head(f) - lacking(f), torch.cat([old.bias, torch.zeros(2).double()]).expand(7, 5))
+    missing = fused(old, Slots(classes, before, classes), torch.tensor(tasks), scale, offset, biases=False)
+    torch.testing.assert_close(head(f) - missing(f), torch.cat([old.bias, torch.zeros(2).double()]).expand(7, 5))
 
 
 def test_loss_of_expansion(lab: Lab) -> None:

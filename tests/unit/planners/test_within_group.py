@@ -68,7 +68,7 @@ def test_sequences_differ_and_groups_are_drawn_alike() -> None:
         ([("p", "one", 1)] * 3 + [("p", "two", 1)] * 2, "for task 2 no group has 3 classes left, the largest has 2"),
     ],
 )
-def test_what_is_lacking_is_named(classes: list[tuple[str, str, int]], said: str) -> None:
+def test_what_is_missing_is_named(classes: list[tuple[str, str, int]], said: str) -> None:
     pool = view(*classes)
     with pytest.raises(UserError) as refused:
         within_group_sequence(pool.task(pool.class_ids[:3]), pool, 2, 3, 0, 0)

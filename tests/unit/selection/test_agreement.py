@@ -45,16 +45,16 @@ def test_what_follows_from_other_pairs_differs() -> None:
 def test_of_few_orders_no_pair_differs() -> None:
     two = agreement(columns([0.1, 0.2, 0.3], 0.01, 2), columns([0.1, 0.2, 0.3], 0.01, 2, 1))
     assert (two.first, two.same) == ((), ())
-    assert two.lacking == "no pair of 3 methods differs significantly on both sides"
+    assert two.unavailable_because == "no pair of 3 methods differs significantly on both sides"
     one = agreement([[0.1], [0.2], [0.3]], columns([0.1, 0.2, 0.3], 0.01, 2))
-    assert one.lacking.startswith("one class order on a side")
+    assert one.unavailable_because.startswith("one class order on a side")
     assert one.p == two.p == pytest.approx(2 / 6)
 
 
 def test_methods_that_score_alike_have_no_tau() -> None:
     found = agreement([[0.5, 0.5]] * 3, [[0.1, 0.2], [0.2, 0.4], [0.3, 0.5]])
     assert math.isnan(found.tau)
-    assert found.lacking == "all methods score alike on one side"
+    assert found.unavailable_because == "all methods score alike on one side"
 
 
 @given(st.integers(2, 6), st.integers(3, 6), st.integers(0, 10_000))

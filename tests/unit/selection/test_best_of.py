@@ -88,11 +88,11 @@ def test_the_curve_estimates_a_search_without_bias() -> None:
 def test_the_typical_best_is_bounded_where_there_are_settings_enough() -> None:
     x = np.arange(30) / 100
     found = typical_best(x, 3)
-    assert found.lacking == ""
+    assert found.unavailable_because == ""
     assert found.value.low < 0.5 ** (1 / 3) * 0.29 < found.value.high
     few = typical_best(x, 6)
     assert math.isnan(few.value.low)
-    assert few.lacking == "the typical best of 6 needs 32 settings, 30 there"
+    assert few.unavailable_because == "the typical best of 6 needs 32 settings, 30 there"
     assert not math.isnan(typical_best(np.arange(32) / 100, 6).value.low)
     assert typical_best([NAN] * 5 + [0.4] * 5, 1).value.low == 0, "five of ten diverged"
 

@@ -43,15 +43,15 @@ def test_the_rule_stops_where_the_best_are_alike_and_orders_differ() -> None:
     level = np.append(np.linspace(0.2, 0.5, 20), [0.6] * 20)
     noisy = enough(level[:, None] + 0.02 * rng.normal(size=(40, 5)))
     assert noisy.stop
-    assert noisy.lacking == ""
+    assert noisy.unavailable_because == ""
     assert max(noisy.bound, noisy.from_here) < noisy.noise < 0.03
     rising = enough(np.linspace(0.2, 0.8, 40)[:, None] + 1e-4 * rng.normal(size=(40, 5)))
     assert not rising.stop
-    assert rising.lacking == ""
+    assert rising.unavailable_because == ""
 
 
 @pytest.mark.parametrize(
-    ("scores", "lacking"),
+    ("scores", "unavailable_because"),
     [
         (np.full((12, 2), NAN), "all settings diverged"),
         (np.random.default_rng(0).random((10, 2)), "more than 10 settings needed, 10 there"),
@@ -62,10 +62,10 @@ def test_the_rule_stops_where_the_best_are_alike_and_orders_differ() -> None:
         (np.random.default_rng(0).random((12, 1)), "no two settings differ from order to order"),
     ],
 )
-def test_without_figures_there_is_no_stop(scores: np.ndarray, lacking: str) -> None:
+def test_without_figures_there_is_no_stop(scores: np.ndarray, unavailable_because: str) -> None:
     found = enough(scores)
     assert not found.stop
-    assert found.lacking.startswith(lacking)
+    assert found.unavailable_because.startswith(unavailable_because)
 
 
 def test_nothing_more_is_refused() -> None:

@@ -18,7 +18,7 @@ def test_regret_is_the_mean_of_paired_differences() -> None:
     found = regret(a, b)
     assert found.value == mean_interval(a - b, DIFFERENCE)
     assert found.value.value == pytest.approx((a - b).mean())
-    assert (found.orders, found.lacking) == (8, "")
+    assert (found.orders, found.unavailable_because) == (8, "")
     back = regret(b, a)
     assert (-back.value.high, -back.value.low) == pytest.approx((found.value.low, found.value.high))
 
@@ -32,17 +32,17 @@ def test_optimism_is_what_was_promised_too_much() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gaps", "lacking"),
+    ("gaps", "unavailable_because"),
     [
         ([0.1, 0.2], f"{FEWEST} class orders needed, 2 there"),
         ([0.0] * 6, "it is the same in all class orders"),
     ],
 )
-def test_where_there_are_no_bounds(gaps: list[float], lacking: str) -> None:
+def test_where_there_are_no_bounds(gaps: list[float], unavailable_because: str) -> None:
     found = regret(np.array(gaps) + 0.5, [0.5] * len(gaps))
     assert found.value.value == pytest.approx(np.mean(gaps))
     assert math.isnan(found.value.low)
-    assert found.lacking == lacking
+    assert found.unavailable_because == unavailable_because
 
 
 def test_what_does_not_pair_or_diverged_is_refused() -> None:

@@ -65,22 +65,24 @@ def test_what_is_far_behind_is_told_and_what_is_near_is_not() -> None:
 def test_differences_that_agree_tell_nothing() -> None:
     found = with_the_best([[0.6, 0.7], [0.5, 0.6]])
     assert found.candidates == (0, 1)
-    assert found.lacking == ""
+    assert found.unavailable_because == ""
     assert (found.distance[0].low, found.distance[0].high) == (-1, 1)
 
 
 @pytest.mark.parametrize(
-    ("scores", "candidates", "lacking"),
+    ("scores", "candidates", "unavailable_because"),
     [
         ([[0.5], [0.4]], (0, 1), "one class order"),
         ([[0.5, 0.4], [NAN, 0.4]], (0,), "one setting"),
         ([[NAN, 0.4]], (), "all settings diverged"),
     ],
 )
-def test_where_nothing_can_be_told(scores: list[list[float]], candidates: tuple[int, ...], lacking: str) -> None:
+def test_where_nothing_can_be_told(
+    scores: list[list[float]], candidates: tuple[int, ...], unavailable_because: str
+) -> None:
     found = with_the_best(scores)
     assert found.candidates == candidates
-    assert found.lacking.startswith(lacking)
+    assert found.unavailable_because.startswith(unavailable_because)
     assert all(math.isnan(d.low) for d in found.distance)
 
 

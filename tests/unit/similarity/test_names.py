@@ -161,10 +161,10 @@ def test_encoders_that_cannot_be_used(models: Path, tmp_path: Path) -> None:
 
     (tmp_path / "empty").mkdir()
     (copied("bert", "no_weights") / "model.safetensors").unlink()
-    lacking = copied("clip", "lacking")
-    weights = load_file(lacking / "model.safetensors")
+    missing = copied("clip", "missing")
+    weights = load_file(missing / "model.safetensors")
     del weights["text_projection.weight"]
-    save_file(weights, lacking / "model.safetensors", {"format": "pt"})
+    save_file(weights, missing / "model.safetensors", {"format": "pt"})
     cut = copied("sentences", "cut")
     (cut / "model.safetensors").write_bytes((cut / "model.safetensors").read_bytes()[:2000])
     strange = copied("sentences", "strange")
@@ -176,7 +176,7 @@ def test_encoders_that_cannot_be_used(models: Path, tmp_path: Path) -> None:
     for folder, says in [
         ("empty", "is no model, it has neither modules.json nor config.json"),
         ("no_weights", "no .safetensors or .bin weights in"),
-        ("lacking", "some of its weights are not in"),
+        ("missing", "some of its weights are not in"),
         ("cut", "does not load or run"),
         ("strange", "brings code of its own (own.Module), which is never run"),
         ("no_tokens", "no vocabulary"),

@@ -191,7 +191,7 @@ def test_what_shared_blocks_cost_is_counted_once() -> None:
     assert to_evict(["x", "y", "z"], packs, sizes, 60) == ["x", "y"]
 
 
-def test_a_state_travels_as_files_and_only_what_is_lacking(tmp_path: Path) -> None:
+def test_a_state_travels_as_files_and_only_what_is_missing(tmp_path: Path) -> None:
     here, there = StateFolder(tmp_path / "here"), StateFolder(tmp_path / "there")
     one = {"w": torch.randn(1000)}
     manifest = here.write(A, one)
@@ -199,7 +199,7 @@ def test_a_state_travels_as_files_and_only_what_is_lacking(tmp_path: Path) -> No
     there.write(A, one)
     files = here.files(B, there.pack_names())
     assert files is not None
-    assert there.lacking(Manifest.from_json(files.manifest)) == list(files.packs)
+    assert there.missing_packs(Manifest.from_json(files.manifest)) == list(files.packs)
     assert len(files.packs) == 1
     there.adopt(B, files.manifest, files.packs)
     found = there.read(B)

@@ -28,12 +28,15 @@ def of(**drops: Drop) -> list[MethodSummary]:
 
 
 def test_each_method_without_an_interval_is_named_with_its_reason() -> None:
-    assert FULL.lacking
+    assert FULL.unavailable_because
     said = [n.values for n in without_interval([("er", FULL), ("slca", KNOWN), ("ranpac", SAME), ("icarl", FULL)])]
-    assert said == [{"methods": ["er", "icarl"], "why": FULL.lacking}, {"methods": ["ranpac"], "why": ALIKE}]
+    assert said == [
+        {"methods": ["er", "icarl"], "why": FULL.unavailable_because},
+        {"methods": ["ranpac"], "why": ALIKE},
+    ]
     assert not list(without_interval([("slca", KNOWN)]))
     assert not list(without_interval([("er", SAME), ("slca", SAME)]))
-    assert OF_NOTHING.lacking or [n.values for n in without_interval([("er", OF_NOTHING)])] == [
+    assert OF_NOTHING.unavailable_because or [n.values for n in without_interval([("er", OF_NOTHING)])] == [
         {"methods": ["er"], "why": OF_ZERO}
     ]
 
@@ -43,11 +46,11 @@ def test_the_notes_of_a_table_explain_a_row_without_an_interval() -> None:
     s = summary(methods=tuple(of(er=FULL, slca=KNOWN)), mean=mean)
     printed = io.StringIO()
     Console(file=printed, width=200).print(render(view(s)))
-    assert f"The drop of er has no interval: {FULL.lacking}." in printed.getvalue()
+    assert f"The drop of er has no interval: {FULL.unavailable_because}." in printed.getvalue()
 
 
 def test_the_notes_of_score_name_method_and_column() -> None:
     rows = [MethodScore(m, False, None, None, d, None, {}, {}, {}) for m, d in (("er", FULL), ("slca", KNOWN))]
     s = ScoreSummary("r", "s", tuple(rows), KNOWN, None, {}, (), (), (), None)
     [said] = [n for n in score_notes.notes(s) if n.code == "drop.without_interval"]
-    assert said.values == {"methods": ["er (searched)"], "why": FULL.lacking}
+    assert said.values == {"methods": ["er (searched)"], "why": FULL.unavailable_because}
