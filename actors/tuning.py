@@ -190,7 +190,7 @@ class TunedTrials:
         return self._running
 
     def busy_share(self) -> float | None:
-        """Fraction of their time that the places for trials trained and judged."""
+        """Fraction of their time that the places for trials trained and evaluated."""
         return self._busy / (self._wall * self.workers) if self._wall else None
 
     def close(self) -> None:

@@ -55,7 +55,7 @@ SETTINGS: dict[str, list[str]] = {
 }
 MORE: dict[str, list[str]] = {
     "256 candidates": ["--candidates", "256"],
-    "16 judged, 32 simulations": ["--condensed", "16", "--simulations", "32"],
+    "16 evaluated, 32 simulations": ["--condensed", "16", "--simulations", "32"],
     "look-ahead of 2": ["--lookahead", "2"],
 }
 BEST = "best of random, equal trainings"
@@ -127,7 +127,7 @@ def _greedy(study: CldybStudy, number: int, engine: Search) -> Sequence[Tasks]:
 def _accuracy(engine: Search, study: CldybStudy, sequences: Sequence[Tasks], seeds: Any, part: Any) -> float:
     """Mean final Acc over sequences, methods and seeds."""
     given = with_replicates(sequences, seeds)
-    planner = GivenPlanner(f"{part}", lambda: given, study.methods, study.settings.seed, judged=part)
+    planner = GivenPlanner(f"{part}", lambda: given, study.methods, study.settings.seed, evaluated=part)
     engine.run([planner], more=True)
     return float(np.mean([acc(o.accuracy) for rows in planner.outcomes.values() for row in rows for o in row]))
 

@@ -126,7 +126,8 @@ def nearest_mean(known: Tensor, labels: Tensor, asked: Tensor, truth: Tensor) ->
 
 
 def sequences(world: World, backbone: str, shape: tuple[int, int], seeds: int, known: Sequence[Record]) -> list[Record]:
-    """Final accuracy ``[seeds]`` of every method, with seconds of training and judging a sequence; not again of what is known."""
+    """Final accuracy ``[seeds]`` of every method, with seconds of training and evaluating a sequence; not again of what is
+    known."""
     evaluator, found = InlineEvaluator(world), []
     for item in parse_items(",".join(dict.fromkeys([*HEADS, *PAIRS.values(), *PAIRS])), "method"):
         spec, start, values = world.spec(item, backbone), time.perf_counter(), []

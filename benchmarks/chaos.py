@@ -159,14 +159,14 @@ class Storm:
             self.faults.update(struck)
         if not (run / "report.html").exists():
             self._session(run, [], 0)
-        self._judge(run, harmed)
+        self._evaluate(run, harmed)
 
     def run_on_ray(self) -> None:
         """A run on Ray that meets nothing: it removes what the Rays of killed ones left behind."""
         self.runs += 1
         run = self.scratch / f"{self.command}-{self.runs}"
         self._session(run, [], 2)
-        self._judge(run, False)
+        self._evaluate(run, False)
 
     def _faults(self, harmed: bool, workers: int) -> list[str]:
         """What a session is to meet: some that it goes on after, and mostly one that ends it."""
@@ -243,7 +243,7 @@ class Storm:
         have = max((p.stat().st_size for p in (run / "journal.jsonl", run / "log.jsonl") if p.exists()), default=0)
         return have + self.draw.randint(2000, (self.whole / "report.html").stat().st_size)
 
-    def _judge(self, run: Path, harmed: bool) -> None:
+    def _evaluate(self, run: Path, harmed: bool) -> None:
         try:
             self.differences += [f"{run.name}/{line}" for same, line in differences(self.whole, run) if not same]
         except SystemExit as error:

@@ -4,11 +4,11 @@
 
 For each study seed (first task, split, training noise) on the glyph pool, sequences for a method that trains its network are of
 
-- *full search* with 2, 4 or 8 candidates judged at each step (no look-ahead);
-- *screened*: 8 candidates, of which half or a quarter are judged once the fit says something (``--screen-to``);
+- *full search* with 2, 4 or 8 candidates evaluated at each step (no look-ahead);
+- *screened*: 8 candidates, of which half or a quarter are evaluated once the fit says something (``--screen-to``);
 - *surrogate* (``--surrogate``): 1, 2 or 4 searches with cheap methods; of several sequences the one is taken on which the
   expensive method has the lowest accuracy on reward images, trained once on each;
-- *surrogate, all judged*: one search with cheap methods that judges all 32 candidates that are proposed;
+- *surrogate, all evaluated*: one search with cheap methods that evaluates all 32 candidates that are proposed;
 - *greedy, then random* (``--selector random``): of 1, 2 or 4 sequences of greedy candidates drawn at random, likewise;
 - *best of random*: of 1, 2 or 4 random sequences, likewise.
 
@@ -40,7 +40,7 @@ from benchmarks import cheaper_plot, cheaper_table
 from benchmarks.tools import RESULTS, write_rows
 from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import CldybStudy, prepare
-from seqsearch.core.types import JudgedPart, MethodSpec, Tasks
+from seqsearch.core.types import EvaluationSplit, MethodSpec, Tasks
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
@@ -51,12 +51,12 @@ from seqsearch.planners.replicates import scoring
 from seqsearch.training.device import pin_threads
 
 PLOT = Path(__file__).parent.parent / "docs" / "cheaper.svg"
-FULL, SCREENED, SURROGATE, WIDE = "full search", "screened", "surrogate", "surrogate, all judged"
+FULL, SCREENED, SURROGATE, WIDE = "full search", "screened", "surrogate", "surrogate, all evaluated"
 GREEDY, RANDOM = "greedy, then random", "best of random"
 CANDIDATES = (2, 4, 8)
 SHARES = (0.25, 0.5)
 DRAWS = {SURROGATE: (1, 2, 4), GREEDY: (1, 2, 4), RANDOM: (1, 2, 4)}
-ALL_JUDGED = 0.99
+ALL_EVALUATED = 0.99
 """A share that spares none of 8 candidates and predicts them all the same."""
 Row = dict[str, Any]
 
@@ -81,18 +81,18 @@ class Lab:
         engine.run([planner], more=True)
         return planner, len(engine.edges)
 
-    def judged(
-        self, sequences: Sequence[Tasks], part: JudgedPart, seeds: Sequence[int], methods: Sequence[MethodSpec]
+    def evaluated(
+        self, sequences: Sequence[Tasks], part: EvaluationSplit, seeds: Sequence[int], methods: Sequence[MethodSpec]
     ) -> Any:
         """Outcomes ``[methods][sequences][seeds]``."""
         given = with_replicates(sequences, seeds)
-        planner = GivenPlanner(part, lambda: given, methods, self.settings.seed, judged=part)
+        planner = GivenPlanner(part, lambda: given, methods, self.settings.seed, evaluated=part)
         Search(self.evaluator, self.journal).run([planner], more=True)
         return [planner.outcomes[m.label] for m in methods]
 
-    def accuracy(self, sequences: Sequence[Tasks], part: JudgedPart, seeds: Sequence[int]) -> list[float]:
+    def accuracy(self, sequences: Sequence[Tasks], part: EvaluationSplit, seeds: Sequence[int]) -> list[float]:
         """Mean final Acc of the expensive method ``[sequences]``."""
-        [rows] = self.judged(sequences, part, seeds, self.study.methods)
+        [rows] = self.evaluated(sequences, part, seeds, self.study.methods)
         return [float(np.mean([acc(o.accuracy) for o in row])) for row in rows]
 
 
@@ -124,7 +124,7 @@ def searches(lab: Lab) -> tuple[list[Taken], CldybPlanner]:
     taken, full = [], None
     for n in CANDIDATES:
         full, trainings = lab.search(
-            lab.study.methods, condensed=n, screen_to=ALL_JUDGED if n == max(CANDIDATES) else 1.0
+            lab.study.methods, condensed=n, screen_to=ALL_EVALUATED if n == max(CANDIDATES) else 1.0
         )
         taken.append((FULL, f"{n} candidates", trainings, tuple(full.sequence)))
     for share in SHARES:
@@ -163,7 +163,7 @@ def correlations(lab: Lab, seed: int, full: CldybPlanner) -> list[Row]:
     for t in range(2, lab.settings.tasks + 1):
         step = [j for j in full.trace if j.step == t]
         tasks = [(*full.sequence[: t - 1], j.task) for j in step]
-        outcomes = lab.judged(tasks, "reward", [0], lab.study.surrogates)
+        outcomes = lab.evaluated(tasks, "reward", [0], lab.study.surrogates)
         cheap = np.mean([[reward(o.accuracy, t, "paper") for [o] in rows] for rows in outcomes], axis=0)
         values, predicted = [j.value for j in step], [j.predicted for j in step]
         found.append(

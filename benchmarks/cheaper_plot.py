@@ -9,7 +9,7 @@ COLOURS = {
     "full search": "#d62728",
     "screened": "#ff7f0e",
     "surrogate": "#1f77b4",
-    "surrogate, all judged": "#17becf",
+    "surrogate, all evaluated": "#17becf",
     "greedy, then random": "#2ca02c",
     "best of random": "#7f7f7f",
 }

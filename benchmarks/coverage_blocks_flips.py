@@ -2,7 +2,7 @@
 
     python -m benchmarks.coverage_blocks_flips [--repeats 400] [--write] [--table]
 
-Two learners are judged online and ahead, on the same samples, which come in bursts (geometric of mean ``length``) that are as
+Two learners are evaluated online and ahead, on the same samples, which come in bursts (geometric of mean ``length``) that are as
 hard for both. Accuracy is constant or takes a learning curve that both share; in `crossing` the difference grows along the
 stream, in `drift` it is correlated by .9 from block to block, without a fixed course. Each training has a level of its own,
 half of whose variance both measures share. *flip*: the first learner is better online by ``EFFECT``, and worse ahead by as

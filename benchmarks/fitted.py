@@ -103,7 +103,7 @@ def planted(name: str, runs: int, orders: int, k: int, seeds: int) -> Row:
         if fit.trained:
             opened += 1
             for side in ("hard", "easy"):
-                _judge(w, fit, side, random, known, seeds, claims, gains)
+                _evaluate(w, fit, side, random, known, seeds, claims, gains)
     sides = max(1, claims["sides"])
     low, high = stats.binomtest(opened, runs).proportion_ci(method="exact")
     return {
@@ -114,7 +114,7 @@ def planted(name: str, runs: int, orders: int, k: int, seeds: int) -> Row:
     }  # fmt: skip
 
 
-def _judge(
+def _evaluate(
     w: World, fit: Fit, side: str, random: list[Classes], known: list[float], seeds: int, claims: dict[str, int],
     gains: list[float],
 ) -> None:  # fmt: skip

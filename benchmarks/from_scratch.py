@@ -53,7 +53,7 @@ class Column:
 
 
 def learned(world: World, spec: MethodSpec, seeds: range) -> Column:
-    """Train and judge one method on the sequences of these ``seeds``."""
+    """Train and evaluate one method on the sequences of these ``seeds``."""
     trainer, found, began = Trainer(world), dict[str, list[float]](), time.process_time()
     for seed in seeds:
         drawn = seeded_numpy("from scratch", seed).permutation(len(world.images.classes))[: TASKS * CLASSES]

@@ -31,14 +31,14 @@ class _Study(NamedTuple):
     world: World
     tasks: tuple[Task, ...]
     order: Rows
-    """In which the judged images are listed."""
+    """In which the evaluated images are listed."""
     counts: tuple[int, ...]
-    """Judged images of each task."""
+    """Evaluated images of each task."""
 
 
 @functools.cache
 def _study() -> _Study:
-    """Three tasks of glyphs, judged on 4 images a class."""
+    """Three tasks of glyphs, evaluated on 4 images a class."""
     world = World("glyphs:classes=8,train=4,reward=2,test=4,size=32", 0, "unused", "unused")
     tasks = (world.task([0, 1]), world.task([2, 3, 4]), world.task([5]))
     counts = tuple(len(world.rows(t.classes, "test")[0]) for t in tasks)
@@ -46,7 +46,7 @@ def _study() -> _Study:
 
 
 def _truth() -> list[int]:
-    """Labels of the judged images, task by task."""
+    """Labels of the evaluated images, task by task."""
     world, tasks = _study()[:2]
     first = np.cumsum([0, *(len(t.classes) for t in tasks)])
     return [int(p + f) for t, f in zip(tasks, first, strict=False) for p in world.rows(t.classes, "test")[1]]

@@ -62,13 +62,13 @@ def score_run(folder: Path) -> list[Path]:
         sequence(pool, "random-0", "random", ["er"], [[2], [3]]),
         sequence(pool, "heldout-0", "heldout", ["er"], [[4], [5]]),
     ]
-    judged = [
+    evaluated = [
         rescored(s, m, seed, outcome([[0.9], [0.5, 0.6]]))
         for s in found
         for m in ("er", "new", "mean")
         for seed in (1000, 1001)
     ]
-    run = write_run(folder / "run", pool, found, judged, ["er"])
+    run = write_run(folder / "run", pool, found, evaluated, ["er"])
     said: dict[str, Any] = json.loads((run / "config.json").read_text())
     said["identity"] |= {
         "methods": {"new": {"backbone": "b", "digest": "d", "params": {}}}, "taken_over": {"er": "b"},

@@ -152,8 +152,8 @@ def _run(folder: Path) -> Path:
         sequence(pool, "search-0", "searched", ["er"], [[0], [1]]),
         sequence(pool, "random-0", "random", ["er"], [[2], [3]]),
     ]
-    judged = [rescored(s, "er", seed, outcome([[0.9], [0.5, 0.6]])) for s in found for seed in (1, 2)]
-    run = write_run(folder / "run", pool, found, judged, ["er"])
+    evaluated = [rescored(s, "er", seed, outcome([[0.9], [0.5, 0.6]])) for s in found for seed in (1, 2)]
+    run = write_run(folder / "run", pool, found, evaluated, ["er"])
     said = json.loads((run / "config.json").read_text())
     settings = dataclasses.asdict(CldybSettings(methods="er", tasks=2, grow=("2:glyphs",)))
     said["identity"] |= IDENTITY

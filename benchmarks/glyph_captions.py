@@ -22,7 +22,7 @@ from benchmarks.tools import write_rows
 from seqsearch.backbones.glyph_flava import build as build_flava
 from seqsearch.backbones.glyph_vit import build as build_vit
 from seqsearch.building.pretrain import features_of
-from seqsearch.building.pretrain_flava import MODES, TRIED, judged
+from seqsearch.building.pretrain_flava import MODES, TRIED, evaluated
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.pools.base import Policy, Split
 from seqsearch.pools.glyphs import build as build_pool
@@ -34,7 +34,7 @@ SPEED = 10_000
 
 
 def bags(learned: list[str], asked: list[str]) -> tuple[Floats, Floats]:
-    """Words, pairs and triples of them, of the texts to learn from and of those to judge."""
+    """Words, pairs and triples of them, of the texts to learn from and of those to evaluate."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     words = TfidfVectorizer(ngram_range=(1, 3), token_pattern=r"\w+|[^\w\s]", smooth_idf=False)
@@ -72,7 +72,7 @@ def measured() -> list[dict[str, Any]]:
     """A row for each policy and number of classes."""
     rows = []
     for policy in POLICIES:
-        known = {(ways, what): right for ways, what, right in judged(build_flava(), build_pool(captions=policy))}
+        known = {(ways, what): right for ways, what, right in evaluated(build_flava(), build_pool(captions=policy))}
         for ways, draws in TRIED:
             row = compared(policy, ways, draws)
             rows.append({**row, **{f"glyph_flava, {mode}": known[ways, mode] for mode in MODES}})

@@ -23,7 +23,7 @@ from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.registry import names
-from seqsearch.core.types import JudgedPart, MethodSpec, Rollout, StateKey, Task, reported
+from seqsearch.core.types import EvaluationSplit, MethodSpec, Rollout, StateKey, Task, reported
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.search import outcome
 from seqsearch.metrics import accuracy as metrics
@@ -56,9 +56,9 @@ def sequence(world: World, seed: int, tasks: int = TASKS, classes: int = CLASSES
 def learned(
     evaluator: InlineEvaluator, spec: MethodSpec, tasks: tuple[Task, ...], seed: int, part: str
 ) -> tuple[list[EdgeResult], Rollout]:
-    """Train a method on a sequence with a training seed, and judge it after every task; stops where it fails."""
-    judged_part: JudgedPart = "test" if part == "test" else "reward"
-    rollout = Rollout(StateKey(spec, 0, seed, reported(tasks) if part == "test" else tasks), judged_part)
+    """Train a method on a sequence with a training seed, and evaluate it after every task; stops where it fails."""
+    evaluated_part: EvaluationSplit = "test" if part == "test" else "reward"
+    rollout = Rollout(StateKey(spec, 0, seed, reported(tasks) if part == "test" else tasks), evaluated_part)
     results: list[EdgeResult] = []
     for edge in rollout.edges():
         evaluator.submit(edge, (0, 0))
@@ -70,8 +70,8 @@ def learned(
     return results, rollout
 
 
-def judged(world: World, spec: MethodSpec, seeds: int, part: str) -> Row:
-    """Train and judge one method on ``seeds`` sequences."""
+def evaluated(world: World, spec: MethodSpec, seeds: int, part: str) -> Row:
+    """Train and evaluate one method on ``seeds`` sequences."""
     accs, alas, afms, size, start = [], [], [], 0, time.perf_counter()
     evaluator = InlineEvaluator(world)
     for seed in range(seeds):
@@ -104,7 +104,7 @@ def main() -> None:
     for item in parse_items(options.methods, "method"):
         with tempfile.TemporaryDirectory() as states:
             world = World(options.pool, 0, str(cache_root()), states)
-            row = judged(world, world.spec(item, options.backbone), options.seeds, options.part)
+            row = evaluated(world, world.spec(item, options.backbone), options.seeds, options.part)
         rows[item.text] = row
         if row.status != "ok":
             print(f"{item.text:40s}  {row.status}", flush=True)

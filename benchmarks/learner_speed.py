@@ -8,8 +8,8 @@
 - ``neighbours``: acm (HNSW) beside FAISS alone: a step at ``--stored`` vectors, the same graph to begin with. The graph is
   filled with 40 candidates for each vector, since 500 take hours; the steps that are timed use 500. Vectors are drawn about
   10000 centres.
-- ``engine``: er on scratch:tiny through the engine (judging, reading, credit, state) beside a bare loop of the same network over
-  decoded images: predict, draw, forward, backward, step.
+- ``engine``: er on scratch:tiny through the engine (evaluating, reading, credit, state) beside a bare loop of the same network
+  over decoded images: predict, draw, forward, backward, step.
 
 Process time, one thread, taken in turns: the median of the ratios of the turns, and their range.
 """

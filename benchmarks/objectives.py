@@ -7,7 +7,7 @@ of each with what every objective says of it, on similarity of names, prototypes
 Class Incremental Learning Evaluation Deceives You?") expects r > 0 of ``adjacent``. Li and Hiratani (ICML 2025) report the
 opposite sign for task-incremental learning, and typical classes last (r > 0 of ``typicality``) to be best.
 
-The hard and the easy sequence of each of `EXTREMES` are judged by their rank among the random ones, in a run each. 24
+The hard and the easy sequence of each of `EXTREMES` are evaluated by their rank among the random ones, in a run each. 24
 correlations are looked at: a p-value is to be held against .05 / 24.
 """
 

@@ -64,19 +64,19 @@ def sleeping_bench(world: World, name: str, seconds: float) -> SleepingBench:
 
 def result_of(edge: Edge) -> EdgeResult:
     """A made-up accuracy row of the size of a real one."""
-    state, (judged, head) = edge.key.digest, counts(len(edge.key.prefix))
-    return EdgeResult(edge.digest, state, "ok", judged, (head,), trained=(state,), feature_space="space", worker="w")
+    state, (evaluated, head) = edge.key.digest, counts(len(edge.key.prefix))
+    return EdgeResult(edge.digest, state, "ok", evaluated, (head,), trained=(state,), feature_space="space", worker="w")
 
 
 def counts(n: int) -> tuple[Counts, ClassifierCounts]:
-    """Images judged after ``n`` tasks, and 3 in 5 of them right (4 among the classes of their own task)."""
-    judged, right, masked = (((images,) * CLASSES,) * n for images in (5, 3, 4))
+    """Images evaluated after ``n`` tasks, and 3 in 5 of them right (4 among the classes of their own task)."""
+    evaluated, right, masked = (((images,) * CLASSES,) * n for images in (5, 3, 4))
     images = packed(np.tile([True, True, True, False, False], n * CLASSES))
-    return judged, ClassifierCounts(HEAD, right, masked, images)
+    return evaluated, ClassifierCounts(HEAD, right, masked, images)
 
 
 class Sequences(CoroutinePlanner):
-    """Asks for a window of rollouts at a time, and for the next as soon as the oldest is judged."""
+    """Asks for a window of rollouts at a time, and for the next as soon as the oldest is evaluated."""
 
     name = "sequences"
 

@@ -19,7 +19,7 @@ Student's, and Student's and Hall's together, which allow for skewness (`seqsear
 conditional on this sequence, its split and its test images. An interval within +-2 points is a test at 5 % that the mean
 difference is within them. To show that it could have failed: the same with a buffer of 20 images here.
 
-Seconds: of learning all tasks and judging all so far after each, on one thread; a first training of each side does not
+Seconds: of learning all tasks and evaluating all so far after each, on one thread; a first training of each side does not
 count. There the exported loader reads images from files whenever they are needed, and for comparison all of them once,
 before the clock starts. Here they are decoded once, and seconds include keeping the state of every task.
 """
@@ -85,7 +85,7 @@ class Here:
         self.tasks: Tasks = tuple(self.world.task(own.tolist()) for own in np.split(np.array(order), ends))
 
     def same_images(self) -> bool:
-        """Whether every exported image, as Avalanche is given it, is the one that is learned from or judged here."""
+        """Whether every exported image, as Avalanche is given it, is the one that is learned from or evaluated here."""
         source, parts = (
             self.evaluator.trainer.source(BACKBONE),
             {"train": ("train", "val", "reward"), "test": ("test",)},

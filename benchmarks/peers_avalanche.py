@@ -96,7 +96,7 @@ class OnAvalanche:
         self.benchmark, self.backbone, self.schedule = benchmark, backbone, schedule
 
     def run(self, seed: int) -> Outcome:
-        """Learn the tasks one by one, and judge all so far after each."""
+        """Learn the tasks one by one, and evaluate all so far after each."""
         torch.manual_seed(seed)
         strategy, matrix = self.strategy(), []
         wall, cpu = time.perf_counter(), time.process_time()
@@ -128,5 +128,5 @@ class OnAvalanche:
 
 
 def _accuracies(found: dict[str, float]) -> Sequence[float]:
-    """Of each task judged, in order."""
+    """Of each task evaluated, in order."""
     return [found[name] for name in sorted(found) if name.startswith("Top1_Acc_Exp/")]

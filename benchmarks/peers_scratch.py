@@ -10,7 +10,7 @@ values, heads, order of images. Compared is the accuracy over all classes after 
 WA and DER: `tests.peers.second`, by an author who had not seen those here. Replay and iCaRL: Avalanche, as
 `benchmarks.peers_scratch_avalanche` sets it; what differs still is listed there and in docs/parity.md. Beside them, to show what
 the comparison can tell apart: ``icarl_library``, Avalanche's iCaRL as it comes; ``replay_smaller``, a memory of 24 images here;
-``der_plain``, no auxiliary loss here. ``icarl_head`` is iCaRL judged by its trained head, which is noisier than by means.
+``der_plain``, no auxiliary loss here. ``icarl_head`` is iCaRL evaluated by its trained head, which is noisier than by means.
 
 Four trainings of this side on one other sequence had varied little (standard deviation: wa .010, der .046, replay .007, icarl
 .023), and seeds were first set by that. Differences over sequences vary more (.047 to .058 over the first six), so that 24 seeds
@@ -18,7 +18,7 @@ are wanted for half an interval below 3 points. The number follows from how they
 
 Printed for each row: the mean of the differences, here minus there, and its 95 % interval (Student, paired by seed), of all
 seeds and of the first five. It is conditional on the pool, its split and test images, sizes and settings; draws of classes and
-of trainings vary together. Seconds are of processor time, one thread, learning and judging, on our side with states kept.
+of trainings vary together. Seconds are of processor time, one thread, learning and evaluating, on our side with states kept.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def trained(rows: dict[str, Row], sides: Sides, seeds: int = 0, until: float = m
         yield seed
 
 
-def judged(rows: dict[str, Row], sides: Sides, seeds: int = 0) -> dict[str, Any]:
+def evaluated(rows: dict[str, Row], sides: Sides, seeds: int = 0) -> dict[str, Any]:
     """Every row by the seeds that both of its sides have."""
     found = {}
     for name, row in rows.items():
@@ -238,10 +238,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for seed in trained(rows, sides, options.seeds, until):
         print(f"seed {seed}", flush=True)
         if options.write:
-            all_rows = judged(ROWS, sides)
+            all_rows = evaluated(ROWS, sides)
             said = {**settings, "versions": versions, "system": platform.platform(), "rows": all_rows}
             write_result(NAME, {**said, "trainings": sides})
-    print("\n".join(table(judged(ROWS, sides))))
+    print("\n".join(table(evaluated(ROWS, sides))))
 
 
 if __name__ == "__main__":

@@ -177,7 +177,7 @@ def replay(backbone: Any, train: Sequence[Labelled], test: Sequence[Labelled], s
 def icarl(
     backbone: Any, train: Sequence[Labelled], test: Sequence[Labelled], seed: int, as_it_comes: bool = False
 ) -> dict[str, float]:
-    """Avalanche's ICaRL, judged by nearest means, and by its trained head beside."""
+    """Avalanche's ICaRL, evaluated by nearest means, and by its trained head beside."""
     body = begun(backbone, seed)
     head: nn.Module = Head(backbone.dim)
     if as_it_comes:

@@ -33,7 +33,7 @@ from seqsearch.engine.evaluator import A, B, Job, JobResult, Priority
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
 from seqsearch.planners.mcts import CldybPlanner
-from seqsearch.planners.step import Judgement, PoolView
+from seqsearch.planners.step import CandidateResult, PoolView
 
 CLASSES_PER_TASK = 5
 LOOSE = 100
@@ -45,7 +45,7 @@ OF_LOOKAHEADS, OF_ERRORS = 0.43, 0.53
 """What reaches J of a spread in look-aheads, t / (2 t + 1), and in errors, t (t + 2) / ((t + 1) (2 t + 1)), as fractions of what
 reaches it of a spread in candidates; nearly the same at steps 2 to 4."""
 IMAGES = 1_000_000
-"""Judged per task: so many that rounding to whole images does not matter."""
+"""Evaluated per task: so many that rounding to whole images does not matter."""
 METHOD = MethodSpec("planted", "planted", "none", (), "planted")
 
 
@@ -164,8 +164,8 @@ class PlantedEvaluator:
         state = edge.key.digest
         self.trained[state] = edge
         right = tuple((int(c),) for c in np.rint(self.world.row(edge).clip(0, 1) * IMAGES))
-        judged, head = ((IMAGES,),) * len(right), ClassifierCounts(HEAD, right, right)
-        return EdgeResult(edge.digest, state, "ok", judged, (head,), trained=(state,), feature_space="planted")
+        evaluated, head = ((IMAGES,),) * len(right), ClassifierCounts(HEAD, right, right)
+        return EdgeResult(edge.digest, state, "ok", evaluated, (head,), trained=(state,), feature_space="planted")
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ class Found:
 
 
 def search(world: Planted, allocation: str, simulations: int, in_flight: int = 8) -> Found:
-    """One search by the real planner through the real engine, judged by what was planted."""
+    """One search by the real planner through the real engine, evaluated by what was planted."""
     planner, evaluator = run(world, allocation, simulations, in_flight)
     errors = {edge.key.prefix: world.error(edge) for edge in evaluator.trained.values()}
     steps, known, missed = [], [], []
@@ -221,7 +221,7 @@ def run(
     return searching, evaluator
 
 
-def expected(world: Planted, planner: CldybPlanner, row: Judgement, errors: Mapping[Prefix, float]) -> float:
+def expected(world: Planted, planner: CldybPlanner, row: CandidateResult, errors: Mapping[Prefix, float]) -> float:
     """A candidate's J (Eq. 7 of the accuracies above) over all look-aheads, as accuracy lost on it, up to a constant of the step.
 
     ``errors`` are those of all trainings, by prefix; -inf for a candidate that the budget did not reach.

@@ -44,7 +44,7 @@ from seqsearch.planners.given import GivenPlanner, GivenSequence, first_task, ra
 from seqsearch.planners.regrouped import regrouped, reordered
 from seqsearch.planners.replicates import scoring
 from seqsearch.planners.step import PoolView
-from seqsearch.results.rows import JudgedRollout, Row, SequenceKind, TaskSequence, result_rows
+from seqsearch.results.rows import EvaluatedRollout, Row, SequenceKind, TaskSequence, result_rows
 from seqsearch.results.run import RunResults, assembled
 from seqsearch.results.schema import RESULTS
 
@@ -168,10 +168,10 @@ class EffectsEvaluator(PlantedEvaluator):
         )
         correct, restricted = (tuple(tuple(map(int, task.sum(axis=1))) for task in side) for side in (full, masked))
         bits = packed(np.concatenate([task.ravel() for task in full]))
-        judged = tuple((world.images,) * len(task) for task in tasks)
+        evaluated = tuple((world.images,) * len(task) for task in tasks)
         head = ClassifierCounts(HEAD, correct, restricted, bits)
         state = edge.key.digest
-        return EdgeResult(edge.digest, state, "ok", judged, (head,), trained=(state,), feature_space="planted")
+        return EdgeResult(edge.digest, state, "ok", evaluated, (head,), trained=(state,), feature_space="planted")
 
 
 def explained(world: World, draws: int = 8, random: int = 10, seeds: int = 3) -> Summary:
@@ -182,12 +182,12 @@ def explained(world: World, draws: int = 8, random: int = 10, seeds: int = 3) ->
     )
     with in_memory() as folder, contextlib.closing(Journal(folder)) as journal:
         Search(EffectsEvaluator(world), journal).run([planner])
-    judged = [
-        JudgedRollout(s.sequence_id, s.kind, "rescore", METHOD.label, METHOD.digest, "none", r, "test", outcome)
+    evaluated = [
+        EvaluatedRollout(s.sequence_id, s.kind, "rescore", METHOD.label, METHOD.digest, "none", r, "test", outcome)
         for s, outcomes in zip(sequences, planner.outcomes[METHOD.label], strict=True)
         for r, outcome in zip(scoring(seeds), outcomes, strict=True)
     ]
-    return summarise(Path("planted"), Explained(_results(sequences, judged), Common()))
+    return summarise(Path("planted"), Explained(_results(sequences, evaluated), Common()))
 
 
 def _sequences(world: World, draws: int, random: int) -> list[TaskSequence]:
@@ -206,10 +206,10 @@ def _sequences(world: World, draws: int, random: int) -> list[TaskSequence]:
     ]
 
 
-def _results(sequences: Sequence[TaskSequence], judged: Sequence[JudgedRollout]) -> RunResults:
+def _results(sequences: Sequence[TaskSequence], evaluated: Sequence[EvaluatedRollout]) -> RunResults:
     empty: Row = dict.fromkeys(c.name for c in RESULTS.columns)
     config = {"run_id": "planted", "settings": {}, "identity": {"methods": {METHOD.label: {}}}}
-    return assembled(Path("planted"), config, None, sequences, [{**empty, **row} for row in result_rows(judged)])
+    return assembled(Path("planted"), config, None, sequences, [{**empty, **row} for row in result_rows(evaluated)])
 
 
 @dataclass(frozen=True)

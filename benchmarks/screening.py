@@ -3,7 +3,7 @@
     python -m benchmarks.screening [--repeats 2000] [--write]
 
 No training. What is known of a candidate is 5 normal figures, as of two methods; its reward is normal noise, or a weighted sum of
-them plus noise, so that a quarter or half of its variance follows what is known. Each step has 8 judged candidates. A fit
+them plus noise, so that a quarter or half of its variance follows what is known. Each step has 8 evaluated candidates. A fit
 passes if its leave-one-out predictions correlate with the rewards (> 0).
 """
 
@@ -51,7 +51,7 @@ def main() -> None:
     a = parser.parse_args()
     rows = [passed(rule, steps, a.repeats) for rule in RULES for steps in STEPS]
     for r in rows:
-        print(f"{r['reward']:12}{r['judged']:>4} judged: {100 * r['passed']:5.1f} % pass (± {100 * r['error']:.1f})")
+        print(f"{r['reward']:12}{r['judged']:>4} evaluated: {100 * r['passed']:5.1f} % pass (± {100 * r['error']:.1f})")
     if a.write:
         write_rows("screening", {"repeats": a.repeats, "gate": rows})
 

@@ -1,4 +1,4 @@
-"""Pseudocode transcribed line by line, to judge (tests) and to time (benchmarks) the vectorised code against.
+"""Pseudocode transcribed line by line, to evaluate (tests) and to time (benchmarks) the vectorised code against.
 
 From "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models".
 Slow on purpose, and imports nothing of seqsearch.

@@ -23,7 +23,7 @@ FEWEST = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class Evaluated:
     """Sequences, training seeds, and complete rollouts of a method on them ``[sequences][seeds]``.
 
     Where sequences have seeds of their own, ``seeds`` is empty, and there may be more rollouts of one than of another:
@@ -63,8 +63,8 @@ class Pair:
     none.
     """
 
-    found: Judged
-    random: Judged
+    found: Evaluated
+    random: Evaluated
     seeds: tuple[int, ...]
 
 
@@ -77,7 +77,9 @@ def pair(data: RunResults, method: str, troubles: list[str], found: Sequence[Tas
     asked = _asked(data, method, random)
     whole = [s for s in random if data.complete(method, [s]) == asked]
     if len(whole) < len(random) and len(whole) >= FEWEST:
-        troubles.append(f"{method}: {len(random) - len(whole)} random sequence(s) left out, not judged to their end.")
+        troubles.append(
+            f"{method}: {len(random) - len(whole)} random sequence(s) left out, not evaluated to their end."
+        )
         random = whole
     seeds_found, seeds_random = data.complete(method, found), data.complete(method, random)
     both = seeds_found & seeds_random
@@ -85,25 +87,25 @@ def pair(data: RunResults, method: str, troubles: list[str], found: Sequence[Tas
     if lost:
         rest = f"compared on the {len(both)} training seed(s) that are complete" if both else "so no drop is given"
         troubles.append(f"{method}: {lost}; {rest}.")
-    on_found = judged(data, method, found, seeds_found, first=both)
-    return Pair(on_found, judged(data, method, random, both or seeds_random), tuple(sorted(both)))
+    on_found = evaluated(data, method, found, seeds_found, first=both)
+    return Pair(on_found, evaluated(data, method, random, both or seeds_random), tuple(sorted(both)))
 
 
 def _asked(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> set[int]:
-    """The training seeds that a method was judged with on some of these sequences, to the end or not."""
+    """The training seeds that a method was evaluated with on some of these sequences, to the end or not."""
     names = {s.sequence_id for s in sequences}
     return {r for name, m, r in data.rollouts if m == method and name in names}
 
 
-def judged(
+def evaluated(
     data: RunResults, method: str, sequences: Sequence[TaskSequence], seeds: set[int], first: Collection[int] = ()
-) -> Judged:
+) -> Evaluated:
     """The rollouts of a method with these seeds, which must be complete, some of them ``first``; none without seeds."""
     if not seeds:
-        return Judged()
+        return Evaluated()
     ordered = tuple(sorted(seeds, key=lambda r: (r not in first, r)))
     rows = tuple(tuple(data.rollouts[s.sequence_id, method, r] for r in ordered) for s in sequences)
-    return Judged(tuple(sequences), ordered, rows)
+    return Evaluated(tuple(sequences), ordered, rows)
 
 
 def _lost(data: RunResults, method: str, found: Sequence[TaskSequence], random: Sequence[TaskSequence]) -> str:
@@ -130,7 +132,8 @@ def drop_of(pairs: Sequence[Pair]) -> Drop | None:
 
 
 def best_of(methods: Sequence[str], pairs: Sequence[Pair]) -> tuple[str, ...]:
-    """The 95 % set of the best on found sequences; empty unless several methods were judged on the same, with the same seeds."""
+    """The 95 % set of the best on found sequences; empty unless several methods were evaluated on the same, with the same
+    seeds."""
     sides = [p.found for p in pairs]
     if len(sides) < 2 or not sides[0].seeds or len({(s.sequences, s.seeds) for s in sides}) > 1:
         return ()
@@ -213,7 +216,7 @@ class Place:
     weight: float
 
 
-def places(sides: Sequence[Judged]) -> Iterator[Place | None]:
+def places(sides: Sequence[Evaluated]) -> Iterator[Place | None]:
     """Class by class; None where it is not known which images were right."""
     for side in sides:
         for s, (sequence, row) in enumerate(zip(side.sequences, side.rollouts, strict=True)):

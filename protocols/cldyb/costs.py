@@ -72,7 +72,7 @@ def estimate(
     scored = methods * s.score_seeds
     scoring = scored * (found * (s.tasks - 1) + 1)
     random = methods * s.random_sequences * (s.tasks - 1)
-    judged = scored * found + methods * s.random_sequences
+    evaluated = scored * found + methods * s.random_sequences
     tuning = methods * s.tune_trials * s.tune_tasks + _search_to_tune(s, methods, unit)
     by_searches = instead or unit
     searchers = len(s.surrogate_items()) or methods
@@ -92,8 +92,8 @@ def estimate(
         scoring=scoring,
         random=random,
         tuning=tuning,
-        naive=tuning + naive * searched + judged * s.tasks + joint + drawn.naive * searchers,
-        rollouts=rollouts * searched + judged + joint + drawn.trainings * searchers,
+        naive=tuning + naive * searched + evaluated * s.tasks + joint + drawn.naive * searchers,
+        rollouts=rollouts * searched + evaluated + joint + drawn.trainings * searchers,
         states=states,
         hours=(seconds + probed * by_searches.probe_seconds) / 3600 / max(1, workers),
         disk_bytes=states * by_searches.state_bytes + probed * by_searches.probe_bytes + total * 1500,
@@ -158,7 +158,7 @@ def _of_search(s: CldybSettings) -> tuple[int, int, int]:
 
 
 def _arms(s: CldybSettings) -> int:
-    """Candidates that are judged at a step."""
+    """Candidates that are evaluated at a step."""
     return min(s.condensed, s.simulations) if s.selector == "mcts" else 1
 
 
@@ -189,7 +189,7 @@ def refuse_commands(study: CldybStudy) -> None:
     if not s.search_commands and (searching := commands(study.searchers)):
         raise UserError(
             f"{costs_of_commands(s, len(study.methods), searching)}; add --search-commands if that is meant (--dry-run tells the "
-            "hours), or search with others (--surrogate), or judge it on what was found for others (seqsearch score)"
+            "hours), or search with others (--surrogate), or evaluate it on what was found for others (seqsearch score)"
         )
 
 

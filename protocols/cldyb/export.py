@@ -18,7 +18,7 @@ from seqsearch.engine.journal import Journal
 from seqsearch.planners.given import GivenPlanner
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.results.joint import at_once, joint_id
-from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, TraceRow, trace_rows
+from seqsearch.results.rows import EvaluatedRollout, Row, TaskSequence, TraceRow, trace_rows
 from seqsearch.results.run import assembled
 from seqsearch.results.schema import TRACE, TRIALS
 
@@ -34,7 +34,7 @@ def export(
     folder, files = session.folder, RunFiles(session, classes_of(study.world))
     sequences = _sequences(study, plans)
     files.sequences(sequences)
-    results = files.results(_judged(study, plans.searches, sequences, session.journal))
+    results = files.results(_evaluated(study, plans.searches, sequences, session.journal))
     trace = files.write(TRACE, trace_rows(files.info, (row for p in plans.searches for row in traced(p))))
     if trials:
         files.write(TRIALS, trials)
@@ -66,7 +66,7 @@ def _sequences(study: CldybStudy, plans: Plans) -> list[TaskSequence]:
 
 
 def traced(planner: CldybPlanner) -> list[TraceRow]:
-    """Every candidate that a search judged."""
+    """Every candidate that a search evaluated."""
     numbers: dict[int, itertools.count[int]] = defaultdict(itertools.count)
     return [TraceRow(planner.name, next(numbers[j.step]), j) for j in planner.trace]
 
@@ -76,13 +76,13 @@ def chosen_values(planner: CldybPlanner) -> tuple[float | None, ...]:
     return (None, *(j.value for j in planner.trace if j.chosen))
 
 
-def _judged(
+def _evaluated(
     study: CldybStudy, searches: Sequence[CldybPlanner], sequences: Sequence[TaskSequence], journal: Journal
-) -> list[JudgedRollout]:
+) -> list[EvaluatedRollout]:
     """What the searches saw of their own sequences, and every method on every sequence."""
     tags = study.weight_tags
     searched = [
-        JudgedRollout(
+        EvaluatedRollout(
             p.name, "searched", "search", m.label, m.digest, tags[m.backbone], p.replicate, study.settings.reward_split,
             found,
         )

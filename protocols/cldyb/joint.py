@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protocols.cldyb.compared import Judged, Pair, image_shares
+from protocols.cldyb.compared import Evaluated, Pair, image_shares
 from seqsearch.core.types import MethodSpec
 from seqsearch.distribution.drop import ImageShares
 from seqsearch.distribution.gap import GapDifference, gap_difference
@@ -36,16 +36,16 @@ def trained_jointly(methods: Sequence[MethodSpec], joint: bool | None) -> tuple[
     return tuple(m for m in able if joint or capabilities_of(m).closed_form)
 
 
-def joint_side(data: RunResults, method: str, side: Judged) -> Judged | None:
+def joint_side(data: RunResults, method: str, side: Evaluated) -> Evaluated | None:
     """Joint training on the sequences of a side, with the same seeds; None where some was not trained, or not to its end."""
     if not side.seeds:
         return None
     rows = [[joint_rollout(data, s, method, r) for r in side.seeds] for s in side.sequences]
     whole = tuple(tuple(r for r in row if r is not None) for row in rows)
-    return Judged(side.sequences, side.seeds, whole) if list(map(len, whole)) == list(map(len, rows)) else None
+    return Evaluated(side.sequences, side.seeds, whole) if list(map(len, whole)) == list(map(len, rows)) else None
 
 
-def joint_accuracy(data: RunResults, method: str, side: Judged) -> float | None:
+def joint_accuracy(data: RunResults, method: str, side: Evaluated) -> float | None:
     """Acc of joint training, mean over the sequences; every task weighs alike, as in Acc. None where it is not complete."""
     joint = joint_side(data, method, side)
     return float(joint.by_sequence.mean()) if joint else None

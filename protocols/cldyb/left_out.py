@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protocols.cldyb.compared import Judged, Pair, judged, places
+from protocols.cldyb.compared import Evaluated, Pair, evaluated, places
 from seqsearch.core.types import ClassId
 from seqsearch.distribution.drop import Drop, drop
 from seqsearch.distribution.held_out import HeldOut, held_out
 from seqsearch.results.run import Matrix, RunResults
 
-Cells = dict[tuple[str, str], Judged]
+Cells = dict[tuple[str, str], Evaluated]
 """By the method left out and the method scored: one sequence for each of the ``--searches``, the same seeds everywhere."""
 
 
@@ -59,7 +59,7 @@ def _cells(data: RunResults) -> Cells | None:
     seeds = set.intersection(*(data.complete(m, every) for m in methods))
     if len({len(found) for found in sequences.values()}) != 1 or not seeds:
         return None
-    return {(out, m): judged(data, m, sequences[out], seeds) for out in methods for m in methods}
+    return {(out, m): evaluated(data, m, sequences[out], seeds) for out in methods for m in methods}
 
 
 def _random(data: RunResults, method: str, compared: Pair, cells: Cells) -> Matrix | None:
@@ -68,7 +68,7 @@ def _random(data: RunResults, method: str, compared: Pair, cells: Cells) -> Matr
     shared = data.complete(method, sequences) & set(seeds)
     if not shared or set(seeds[: len(shared)]) != shared:
         return None
-    return judged(data, method, sequences, shared).final
+    return evaluated(data, method, sequences, shared).final
 
 
 def _searched(found: Sequence[Matrix], random: Sequence[Matrix | None]) -> Searched:

@@ -27,7 +27,7 @@ def lowered(s: SearchSettings) -> str:
     arms = min(s.candidates, s.condensed)
     if min(arms, s.simulations) == 1:
         name = next(n for n in ("candidates", "condensed", "simulations") if getattr(s, n) == 1)
-        return f"One candidate is judged at each step (--{name} 1): nothing will be chosen by training."
+        return f"One candidate is evaluated at each step (--{name} 1): nothing will be chosen by training."
     return " ".join([*_candidates(s, arms), *_ahead(s)])
 
 
@@ -36,17 +36,17 @@ def _candidates(s: SearchSettings, arms: int) -> list[str]:
     if s.condensed > s.candidates:
         said.append(
             f"--condensed {s.condensed}: no more than {s.candidates} are proposed at a step (--candidates), and all of these are "
-            f"judged{', without clustering' if s.clustering else ''}."
+            f"evaluated{', without clustering' if s.clustering else ''}."
         )
     elif s.clustering and s.condensed < s.candidates < s.clusters:
         said.append(f"--clusters {s.clusters}: no more than {s.candidates}, one for each of --candidates.")
     elif s.clustering and s.condensed < min(s.clusters, s.candidates):
         said.append(
-            f"--clusters {s.clusters}: candidates of no more than {s.condensed} of them are judged at a step (--condensed)."
+            f"--clusters {s.clusters}: candidates of no more than {s.condensed} of them are evaluated at a step (--condensed)."
         )
     if s.simulations < arms:
         said.append(
-            f"--simulations {s.simulations}: no more than {s.simulations} of {counted(arms, 'candidate')} are judged at a step."
+            f"--simulations {s.simulations}: at most {s.simulations} of {counted(arms, 'candidate')} are evaluated at a step."
         )
     return said
 

@@ -21,9 +21,9 @@ class Plans:
 
     Attributes:
         searches: one for each independent search of each group of `groups`.
-        scorers: one; it judges every method on every sequence found, whichever methods it was found for.
+        scorers: one; it evaluates every method on every sequence found, whichever methods it was found for.
         draws: one for each random sequence with ``--baseline greedy``, which draws its tasks; else none.
-        baseline: one, which judges every method on random sequences, if there are some.
+        baseline: one, which evaluates every method on random sequences, if there are some.
         joint: one if some methods are trained jointly: these on all classes of each found and random sequence at once.
     """
 
@@ -54,7 +54,7 @@ def make_plans(study: CldybStudy) -> Plans:
     ]
     drawn = () if draws else with_replicates(random_tasks(study), seeds_of("random", s.score_seeds))
 
-    def judged(name: str, sequences: Callable[[], Sequence[GivenSequence] | None]) -> GivenPlanner:
+    def evaluated(name: str, sequences: Callable[[], Sequence[GivenSequence] | None]) -> GivenPlanner:
         return GivenPlanner(name, sequences, study.methods, s.seed)
 
     def found() -> tuple[GivenSequence, ...] | None:
@@ -75,9 +75,9 @@ def make_plans(study: CldybStudy) -> Plans:
         whole = ((g.replicates, tuple(t for t in g.prefix if isinstance(t, Task))) for g in (*there, *beside))
         return [GivenSequence((study.view.union(tasks),), seeds) for seeds, tasks in whole]
 
-    baseline = [judged("random", random)] if s.random_sequences else []
+    baseline = [evaluated("random", random)] if s.random_sequences else []
     joint = [GivenPlanner("joint", at_once, study.jointly, s.seed)] if study.jointly else []
-    return Plans(searches, [judged("score", found)], draws, baseline, joint)
+    return Plans(searches, [evaluated("score", found)], draws, baseline, joint)
 
 
 def random_tasks(study: CldybStudy) -> list[Tasks]:

@@ -21,8 +21,8 @@ class Screened:
     Attributes:
         steps: all of them; ``predicted`` of these had a prediction, and at ``narrowed`` of those candidates were spared.
         candidates: all of them; ``spared`` of these were not trained.
-        correlations: Spearman's of prediction and J among the candidates judged, one for each step where three or more were and
-            neither is constant. Where some were spared it is of those that were predicted to be hardest.
+        correlations: Spearman's of prediction and J among the candidates evaluated, one for each step where three or more were
+            and neither is constant. Where some were spared it is of those that were predicted to be hardest.
     """
 
     steps: int

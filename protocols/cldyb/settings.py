@@ -55,7 +55,7 @@ class CldybSettings(SearchSettings, StudySettings):
     separate: bool = setting(False, "Search for each method alone instead of for all jointly.", group="search")
     leave_one_out: bool = setting(
         False,
-        "Search for all methods but one, leaving out each in turn; each is judged on what was found without it.",
+        "Search for all methods but one, leaving out each in turn; each is evaluated on what was found without it.",
         group="search",
     )
     searches: int = setting(1, "Independent searches.", minimum=1, maximum=1000, group="search")
@@ -148,8 +148,8 @@ class CldybSettings(SearchSettings, StudySettings):
         methods = {"methods": len(self.items())}
         tasks = {"--tasks": self.tasks, **methods}
         ahead = {"--simulations": self.simulations, "--lookahead": self.lookahead}
-        judged = ahead if self.lookahead else {"--condensed": min(self.condensed, self.simulations)}
-        check_trainings({"--searches": self.searches, **judged, "--tasks": self.tasks, "methods": members})
+        evaluated = ahead if self.lookahead else {"--condensed": min(self.condensed, self.simulations)}
+        check_trainings({"--searches": self.searches, **evaluated, "--tasks": self.tasks, "methods": members})
         check_trainings({"--random-sequences": self.random_sequences, **tasks})
         if self.baseline == "greedy":
             check_trainings({"--random-sequences": self.random_sequences, "--tasks": self.tasks, "methods": members})

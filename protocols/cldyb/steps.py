@@ -21,11 +21,11 @@ Why = Literal["equal", "noise"]
 
 @dataclass(frozen=True)
 class Steps:
-    """How well the steps of all searches told their candidates apart; those at which one candidate was judged do not count.
+    """How well the steps of all searches told their candidates apart; those at which one candidate was evaluated do not count.
 
     ``equal``: all J are the same. ``noise``: the largest and the smallest are within `ERRORS` standard errors of their
     difference, taken for independent. ``told``: they are not. ``unknown``: the noise of some J is not known. ``alone``: steps at
-    which one candidate was judged, in none of these.
+    which one candidate was evaluated, in none of these.
     """
 
     equal: int = 0
@@ -36,7 +36,7 @@ class Steps:
 
     @property
     def number(self) -> int:
-        """Those at which two candidates or more were judged."""
+        """Those at which two candidates or more were evaluated."""
         return self.equal + self.noise + self.told + self.unknown
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from protocols.cldyb.cannot_differ import measured
-from protocols.cldyb.compared import Judged, Pair, Placed, best_of, chance_of, drop_of, judged, pair, placed
+from protocols.cldyb.compared import Evaluated, Pair, Placed, best_of, chance_of, drop_of, evaluated, pair, placed
 from protocols.cldyb.images import Images, images_of
 from protocols.cldyb.joint import Gap, gap_of, incomplete, joint_accuracy
 from protocols.cldyb.left_out import Searched, left_out
@@ -160,7 +160,7 @@ def summarise(run: Path, data: RunResults) -> Summary:
     name, origin = str(data.config.get("run_id", run.resolve().name)), provenance(data.config)
     if not data.finished:
         return _unfinished(run, name, data, origin)
-    troubles = _unjudged(data)
+    troubles = _unevaluated(data)
     one_out = data.setting("leave_one_out") is True and len(data.methods) >= FEWEST
     pairs = [pair(data, m, troubles, data.without(m) if one_out else None) for m in data.methods]
     separate = not one_out and len({s.method_ids for m in data.methods for s in data.found(m)}) > 1
@@ -190,13 +190,13 @@ def summarise(run: Path, data: RunResults) -> Summary:
     )  # fmt: skip
 
 
-def _unjudged(data: RunResults) -> list[str]:
-    """What the search could not judge, in a line; none if it judged all that it looked at."""
+def _unevaluated(data: RunResults) -> list[str]:
+    """What the search could not evaluate, in a line; none if it evaluated all that it looked at."""
     lost = [r for r in data.trace if r["value"] is None and r["status"] != "ok"]
     if not lost:
         return []
     return [
-        f"{len(lost)} of {len(data.trace)} candidates could not be judged: the found tasks are the hardest of the others. "
+        f"{len(lost)} of {len(data.trace)} candidates could not be evaluated: the found tasks are the hardest of the others. "
         f"The first, of step {lost[0]['step']}: {lost[0]['status']}."
     ]
 
@@ -236,17 +236,17 @@ def _megabytes(sizes: Iterable[int | None]) -> float | None:
 
 
 def _elsewhere(data: RunResults, method: str) -> tuple[tuple[str, float], ...]:
-    """Mean final Acc on the sequences found for each method, where it was judged on all of them."""
+    """Mean final Acc on the sequences found for each method, where it was evaluated on all of them."""
     found = []
     for other in data.methods:
         sequences = data.found(other)
-        side = judged(data, method, sequences, data.complete(method, sequences))
+        side = evaluated(data, method, sequences, data.complete(method, sequences))
         if side.rollouts:
             found.append((other, float(side.final.mean())))
     return tuple(found)
 
 
-def side_of(side: Judged, joint: float | None = None) -> Side | None:
+def side_of(side: Evaluated, joint: float | None = None) -> Side | None:
     """The figures of a side, ``joint`` being the Acc of joint training; None without rollouts."""
     if not side.rollouts:
         return None
@@ -302,7 +302,7 @@ def _mean_side(sides: Sequence[Side | None]) -> Side | None:
     )
 
 
-def _masked_by_step(side: Judged) -> tuple[float, ...]:
+def _masked_by_step(side: Evaluated) -> tuple[float, ...]:
     """Mean over sequences and seeds ``[T]``; empty where a rollout has none: commands do not say it."""
     found = np.average([_by_step(s.masked) for s in side.flat], axis=0, weights=side.weights)
     return tuple(found.tolist()) if np.isfinite(found).all() else ()

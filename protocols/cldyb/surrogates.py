@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protocols.cldyb.compared import judged
+from protocols.cldyb.compared import evaluated
 from seqsearch.distribution.correlation import Coefficient, similarity_correlation
 from seqsearch.results.run import RunResults
 
@@ -48,7 +48,7 @@ def _agreement(data: RunResults, surrogate: str, method: str) -> Agreement | Non
     seeds = data.complete(surrogate, random) & data.complete(method, random)
     if len(random) < 2 or not seeds:
         return None
-    one, other = (judged(data, m, random, seeds).final.mean(axis=1) for m in (surrogate, method))
+    one, other = (evaluated(data, m, random, seeds).final.mean(axis=1) for m in (surrogate, method))
     if min(np.ptp(one), np.ptp(other)) <= 0:
         return None
     return Agreement(surrogate, method, similarity_correlation(one, other).spearman, len(random), len(seeds))

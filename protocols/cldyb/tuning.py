@@ -1,8 +1,8 @@
-"""``--tune-tasks``: choose each method's hyperparameters before a study, on tasks that it is not judged on.
+"""``--tune-tasks``: choose each method's hyperparameters before a study, on tasks that it is not evaluated on.
 
 Every method is trained with its defaults and with settings drawn from its declared search space, on the same random tasks of
-classes that are kept out of the run, and judged on their reward images, which no method ever sees. The settings with the highest
-final accuracy are taken. Trials are ordinary rollouts: scheduled, cached, journalled and resumed like any other.
+classes that are kept out of the run, and evaluated on their reward images, which no method ever sees. The settings with the
+highest final accuracy are taken. Trials are ordinary rollouts: scheduled, cached, journalled and resumed like any other.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Tuning:
                 s, tasks=s.tune_tasks, extended_from=(), grow=tuple(g for g in s.grow if _step(g) <= s.tune_tasks)
             )
             self._search = CldybPlanner("tuning-search", study.searchers, study.view, study.first, short, s.seed, 0)
-        self._given = GivenPlanner("tuning", self._tasks, [t.spec for t in self.trials], s.seed, judged="reward")
+        self._given = GivenPlanner("tuning", self._tasks, [t.spec for t in self.trials], s.seed, evaluated="reward")
 
     @property
     def planners(self) -> list[Planner]:

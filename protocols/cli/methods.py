@@ -29,7 +29,7 @@ NOT_TESTED = (
 """What `seqsearch check` of a method leaves open."""
 FOLLOWS = {
     "C2": "looking at it changes it, so its results would depend on who looked",
-    "C3": "images that are judged together would help each other",
+    "C3": "images that are evaluated together would help each other",
     "C4": "what goes on from a stored state would come to other results",
     "C5": "it cannot learn tasks of any size",
     "C6": "what is trained beside it would change its results",

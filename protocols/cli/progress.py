@@ -55,8 +55,8 @@ class Progress:
         if self._quiet or not s.total:
             return
         shards = s.unit == "shards"
-        judged = f"{s.judged} candidates judged, " if s.judged else ""
-        note = "" if shards else f"{judged}{s.trained} trainings ({s.saved} not repeated)"
+        evaluated = f"{s.judged} candidates evaluated, " if s.judged else ""
+        note = "" if shards else f"{evaluated}{s.trained} trainings ({s.saved} not repeated)"
         if s.workers and not shards:
             note += f", {s.busy}/{s.workers} workers busy"
         if self._live:

@@ -1,4 +1,4 @@
-"""``seqsearch split``: which images a run learned from and was judged on, as a file."""
+"""``seqsearch split``: which images a run learned from and was evaluated on, as a file."""
 
 from __future__ import annotations
 

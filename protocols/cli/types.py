@@ -83,7 +83,7 @@ class Measured(Read):
 
 
 class WholeOrText(click.types.StringParamType):
-    """A whole number between two bounds, or a text that the settings judge."""
+    """A whole number between two bounds, or a text that the settings evaluate."""
 
     name = "integer|text"
 

@@ -28,7 +28,7 @@ def shared(tested: Sequence[Tested]) -> bool:
 
 
 def averaged(groups: Sequence[dict[str, Group]]) -> dict[str, Group]:
-    """The `SIDES` of methods that were judged on the same sequences, with the mean accuracy over the methods."""
+    """The `SIDES` of methods that were evaluated on the same sequences, with the mean accuracy over the methods."""
 
     def mean(side: str) -> Group:
         seeds = min(g[side].accuracy.shape[1] for g in groups)
@@ -41,7 +41,7 @@ def adjusted_tests(tested: Sequence[Tested], planned: int | None) -> list[Extrem
     """Of each method, by its test and its groups, with adjusted p-values; None without a test, or with one method alone.
 
     Step-down max-T over the methods, end by end and way by way, among the first ``planned`` random sequences; Holm's method where
-    random sequences are not `shared`. The ends of a method are then judged together as those of one method are.
+    random sequences are not `shared`. The ends of a method are then evaluated together as those of one method are.
     """
     if sum(test is not None for test, _ in tested) < 2:
         return [None] * len(tested)

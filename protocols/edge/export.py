@@ -16,7 +16,7 @@ from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.core.types import Tasks
 from seqsearch.engine.journal import Journal
-from seqsearch.results.rows import JudgedRollout, SequenceKind, TaskSequence
+from seqsearch.results.rows import EvaluatedRollout, SequenceKind, TaskSequence
 from seqsearch.results.run import assembled
 from seqsearch.results.schema import ESTIMATES, SIMILARITY
 from seqsearch.similarity.files import write
@@ -24,7 +24,7 @@ from seqsearch.similarity.matrix import Similarity
 
 
 @dataclass(frozen=True)
-class Judged:
+class Evaluated:
     """A sequence that is trained, or was begun: with which seeds, and which methods (labels)."""
 
     name: str
@@ -37,7 +37,7 @@ class Judged:
 def export(
     session: Session,
     study: EdgeStudy,
-    trained: Sequence[Judged],
+    trained: Sequence[Evaluated],
     values: Sequence[float | None],
     similarities: Sequence[Similarity],
     plans: Sequence[ExtremesPlan],
@@ -68,7 +68,7 @@ def export(
     return Exported(found, summary)
 
 
-def _results(study: EdgeStudy, journal: Journal, trained: Sequence[Judged]) -> Iterator[JudgedRollout]:
+def _results(study: EdgeStudy, journal: Journal, trained: Sequence[Evaluated]) -> Iterator[EvaluatedRollout]:
     """What is known of each sequence with its methods, method by method."""
     for m in study.methods:
         own = [(j.name, j.kind, j.tasks, j.replicates) for j in trained if m.label in j.methods]

@@ -115,7 +115,9 @@ def _fit(
     accuracy = np.array([known[i] for i in orders], dtype=np.float64)
     none = Fit(method, orders, (), (), (), None, None, None, None, False, "", (), (), (), ())
     if len(orders) < FEWEST:
-        return replace(none, why_not=f"{FEWEST} random sequences or more are needed, {len(orders)} were judged"), None
+        return replace(
+            none, why_not=f"{FEWEST} random sequences or more are needed, {len(orders)} were evaluated"
+        ), None
     mine, values = chosen(there, [labels[i] for i in orders])
     unavailable = tuple(mine.left_out.items())
     if np.ptp(accuracy) <= AGREE or not mine.problems:

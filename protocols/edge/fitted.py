@@ -60,7 +60,7 @@ class Side:
 
 @dataclass(frozen=True)
 class MethodFit:
-    """A fit, and its two ends; none where the gate is shut or nothing was judged.
+    """A fit, and its two ends; none where the gate is shut or nothing was evaluated.
 
     ``points``: (predicted, measured) accuracy by kind of order; of ``random`` ones predicted by the fit to all others, measured
     by one training; of the others measured over the fresh seeds, of which there are ``seeds``.
@@ -91,7 +91,7 @@ Tables = dict[str, dict[int, list[float]]]
 
 
 def _tables(data: RunResults, method: str, seeds: Sequence[int], troubles: list[LeftOut]) -> Tables:
-    """Of orders that were judged to their end with all seeds; others are told."""
+    """Of orders that were evaluated to their end with all seeds; others are told."""
     found: Tables = {}
     lost = 0
     for s in data.sequences:
@@ -99,11 +99,11 @@ def _tables(data: RunResults, method: str, seeds: Sequence[int], troubles: list[
             continue
         kind, _, number = s.sequence_id.partition("@")[0].rpartition("-")
         rollouts = [data.rollouts.get((s.sequence_id, method, r)) for r in seeds]
-        judged = [round(acc(r.accuracy), DIGITS) for r in rollouts if r and r.complete]
-        if len(judged) < len(seeds) or not seeds:
+        evaluated = [round(acc(r.accuracy), DIGITS) for r in rollouts if r and r.complete]
+        if len(evaluated) < len(seeds) or not seeds:
             lost += 1
         else:
-            found.setdefault(kind, {})[int(number)] = judged
+            found.setdefault(kind, {})[int(number)] = evaluated
     if lost:
         troubles.append(LeftOut(method, lost, 0, "fit"))
     return found

@@ -125,7 +125,7 @@ def _group(
     wanted: Sequence[tuple[TaskSequence, tuple[int, ...]]],
     troubles: list[LeftOut],
 ) -> Group:
-    """Those that were judged to their end with all their seeds."""
+    """Those that were evaluated to their end with all their seeds."""
     whole = [(s, seeds) for s, seeds in wanted if seeds and all(_complete(data, s, method, r) for r in seeds)]
     if lost := len(wanted) - len(whole):
         troubles.append(LeftOut(method, lost, len(wanted), WHAT.get(name, name)))

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from protocols.edge.export import Judged, export
+from protocols.edge.export import Evaluated, export
 from protocols.edge.fit_stage import FitStage, accuracy
 from protocols.edge.plan import (
     Classes,
@@ -80,12 +80,12 @@ class EdgeRun(ProtocolRun):
         found = [(t, everyone) for t in trained] + [
             (t, (label,)) for label, own in self.fit.trained.items() for t in own
         ]
-        judged = [Judged(t.name, t.kind, self.prefix(t.tasks), t.replicates, labels) for t, labels in found]
+        evaluated = [Evaluated(t.name, t.kind, self.prefix(t.tasks), t.replicates, labels) for t, labels in found]
         values: list[float | None] = []
         if trained:
             of = score(self.similarities[0], study.sizes, study.settings)
             values = [of(t.tasks) for t, _ in found]
-        return export(self.session, study, judged, values, self.similarities, self.plans, self.fit.fits, reached)
+        return export(self.session, study, evaluated, values, self.similarities, self.plans, self.fit.fits, reached)
 
     @property
     def sources(self) -> tuple[SimilaritySource, ...]:

@@ -43,7 +43,7 @@ from seqsearch.results.run import RunResults
 
 Claim = Literal["both", "hard", "easy", "opposite", "none", "too few", "constant", "untested"]
 """What ranks among random sequences say: hard lower and easy higher (``both``), one of these, one or both the other way round,
-nothing; or that there are too few random sequences to say so, that all accuracies agree, that an extreme was not judged."""
+nothing; or that there are too few random sequences to say so, that all accuracies agree, that an extreme was not evaluated."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,9 @@ class Facts:
 class EdgeSummary:
     """A run in figures. Nothing is claimed of a run that is not finished.
 
-    ``mean`` is the mean over methods, on which the headline is; None with one method, or if they were not all judged on the same
-    sequences. ``troubles`` say what was left out, and why.
-    ``unfinished``: how far it came, rollouts judged so far, and the command that
+    ``mean`` is the mean over methods, on which the headline is; None with one method, or if they were not all evaluated on the
+    same sequences. ``troubles`` say what was left out, and why.
+    ``unfinished``: how far it came, rollouts evaluated so far, and the command that
     goes on; None if it is finished. ``at_chance``: methods that are not told from chance on random sequences, by the trainings
     that have seeds of their own.
     """

@@ -21,25 +21,25 @@ COUNTS = ("number", "tuned_row", "judged_row", "tuned_images", "judged_images", 
 WHAT = "near duplicates, or things that are like each other: look at them"
 
 
-def alike_line(found: LookAlikes, tuned: str, judged: str) -> str:
+def alike_line(found: LookAlikes, tuned: str, evaluated: str) -> str:
     """How many images are near, and which are the closest."""
     first = found.pairs[0]
-    return line_of(found.near, found.judged, tuned, judged) + closest(
-        first.tuned, first.tuned_row, first.judged, first.judged_row
+    return line_of(found.near, found.evaluated, tuned, evaluated) + closest(
+        first.tuned, first.tuned_row, first.evaluated, first.evaluated_row
     )
 
 
-def line_of(near: int, images: int, tuned: str, judged: str) -> str:
+def line_of(near: int, images: int, tuned: str, evaluated: str) -> str:
     """How many of these images are near to one of the other pool."""
     return (
-        f"{near:,} of {counted(images, 'image')} of {shown(judged)} {'is' if near == 1 else 'are'} nearer to one of "
+        f"{near:,} of {counted(images, 'image')} of {shown(evaluated)} {'is' if near == 1 else 'are'} nearer to one of "
         f"{shown(tuned)} than 99 % of the images of both pools are to another of their own{f' ({WHAT})' if near else ''}"
     )
 
 
-def closest(tuned: str, tuned_row: int, judged: str, judged_row: int) -> str:
+def closest(tuned: str, tuned_row: int, evaluated: str, evaluated_row: int) -> str:
     """The closest pair, by class and place in it."""
-    return f"; closest: {shown(tuned)} [{tuned_row}] and {shown(judged)} [{judged_row}]"
+    return f"; closest: {shown(tuned)} [{tuned_row}] and {shown(evaluated)} [{evaluated_row}]"
 
 
 def alike_rows(run: Plans) -> Iterator[Row]:
@@ -47,14 +47,14 @@ def alike_rows(run: Plans) -> Iterator[Row]:
     study = run.study
     for side, found in run.alike.items():
         whole = {
-            "pool": study.judged_on[side].text, "backbone": study.world.backbone(study.look).tag, "tuned_images": found.tuned,
-            "judged_images": found.judged, "near_images": found.near, "near_below": found.below,
+            "pool": study.evaluated_on[side].text, "backbone": study.world.backbone(study.look).tag, "tuned_images": found.tuned,
+            "judged_images": found.evaluated, "near_images": found.near, "near_below": found.below,
             "median_within": found.within, "median_across": found.across,
         }  # fmt: skip
         for number, p in enumerate(found.pairs):
             yield {
-                **whole, "number": number, "tuned_class": p.tuned, "tuned_row": p.tuned_row, "judged_class": p.judged,
-                "judged_row": p.judged_row, "distance": p.distance, "own_distance": p.own,
+                **whole, "number": number, "tuned_class": p.tuned, "tuned_row": p.tuned_row, "judged_class": p.evaluated,
+                "judged_row": p.evaluated_row, "distance": p.distance, "own_distance": p.own,
             }  # fmt: skip
 
 

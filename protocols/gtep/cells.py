@@ -35,7 +35,7 @@ class Cell:
         harmonic: H of the means, with bounds over class orders alone where there are enough.
         params_bytes: of parameters beyond the backbone, the largest; stored_bytes and model_bytes: see `seqsearch.results.rows`.
         seconds: of training one order.
-        asked: class orders that it was to be judged on.
+        asked: class orders that it was to be evaluated on.
         failures: what became of those that did not end well, each once.
         ended: images of each class on these orders after the last task; empty where that is not known.
         unshared: without the classes that the pool shares with the one tuned on; None if it shares none, or it is not known.
@@ -142,17 +142,17 @@ def _ended(by_order: Mapping[str, Sequence[Row]], tasks: int) -> tuple[Ended, ..
 
 
 def pooled(rows: Iterable[Row], tasks: int) -> NDArray[np.float64]:
-    """Acc_t ``[tasks]`` of one rollout: images right of all that are judged after task t; NaN where that is not known."""
-    right, judged = np.zeros(tasks), np.zeros(tasks)
+    """Acc_t ``[tasks]`` of one rollout: images right of all that are evaluated after task t; NaN where that is not known."""
+    right, evaluated = np.zeros(tasks), np.zeros(tasks)
     seen = np.zeros(tasks)
     for row in rows:
         t = row["trained_step"] - 1
         if 0 <= t < tasks and row["n"] and row["correct"] is not None and 0 <= row["correct"] <= row["n"]:
             right[t] += row["correct"]
-            judged[t] += row["n"]
+            evaluated[t] += row["n"]
             seen[t] += 1
     whole = seen == np.arange(1, tasks + 1)
-    return np.where(whole, right / np.where(whole, judged, 1), np.nan)
+    return np.where(whole, right / np.where(whole, evaluated, 1), np.nan)
 
 
 def _params(found: GtepResults, pool: str | None, method: str) -> dict[str, Any]:

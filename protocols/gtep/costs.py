@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from protocols.gtep import spaces
-from protocols.gtep.settings import judged_settings
+from protocols.gtep.settings import evaluated_settings
 from protocols.gtep.study import GtepStudy
 from protocols.running.costs import Cost, each, unit_costs
 from seqsearch.core.text import counted
 
 
 def trainings(study: GtepStudy) -> tuple[int, int, int, int]:
-    """Trainings to choose, to judge, for the conventional protocol and original settings, and first tasks that settings share."""
-    s, pools = study.gtep, len(study.judged_on)
+    """Trainings to choose, to evaluate, for the conventional protocol and original settings, and first tasks that settings
+    share."""
+    s, pools = study.gtep, len(study.evaluated_on)
     tuning = conventional = shared = 0
     for m in study.methods:
         settings = spaces.drawn(study.world, m, s.most_trials, s) if s.most_trials else []
@@ -23,21 +24,21 @@ def trainings(study: GtepStudy) -> tuple[int, int, int, int]:
         tuning += once
         shared += saved * (1 + s.conventional * pools)
         conventional += s.conventional * pools * once
-    judged = s.judged_orders * s.tasks * len(study.methods)
-    beside = judged_settings(s, pools) - pools
-    return tuning, judged * pools, conventional + judged * beside, shared
+    evaluated = s.evaluated_orders * s.tasks * len(study.methods)
+    beside = evaluated_settings(s, pools) - pools
+    return tuning, evaluated * pools, conventional + evaluated * beside, shared
 
 
 def cost(study: GtepStudy, workers: int, scratch: Path) -> Cost:
     """See `protocols.running.protocol.Protocol.cost`."""
-    tuning, judging, conventional, shared = trainings(study)
+    tuning, evaluations, conventional, shared = trainings(study)
     prefix = study.scenario.order(study.world, study.tuned_on, "tune", study.world.seed, 0)[:2]
     unit = unit_costs(study, prefix, "reward", scratch, study.gtep.tasks)
-    whole = tuning + judging + conventional
+    whole = tuning + evaluations + conventional
     beside = f", {conventional:,} for conventional and original settings" if conventional else ""
     first = "first task of them is" if shared == 1 else "first tasks of them are"
     return Cost(
-        f"{counted(whole, 'training')} at most: {tuning:,} to choose, {judging:,} to judge{beside}; "
+        f"{counted(whole, 'training')} at most: {tuning:,} to choose, {evaluations:,} to evaluate{beside}; "
         f"{shared:,} {first} shared by settings that differ in nothing that acts there",
         whole * unit.seconds / 3600 / workers,
         workers,
@@ -46,7 +47,7 @@ def cost(study: GtepStudy, workers: int, scratch: Path) -> Cost:
         {
             "trainings": whole,
             "tuning": tuning,
-            "judging": judging,
+            "judging": evaluations,
             "conventional": conventional,
             "shared": shared,
             "seconds": unit.seconds,

@@ -25,7 +25,7 @@ from seqsearch.core.text import shortened
 from seqsearch.core.types import ClassId, Rollout
 from seqsearch.engine.search import outcome
 from seqsearch.engine.trials import LONGEST_MESSAGE
-from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, finite
+from seqsearch.results.rows import EvaluatedRollout, Row, TaskSequence, finite
 from seqsearch.results.schema import CHOSEN, LOOK_ALIKES, TABLE, TRIALS
 from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
@@ -55,10 +55,10 @@ def _sequences(run: Plans) -> Iterator[TaskSequence]:
     asked: list[tuple[Phase, int | None, int]] = []
     for number in dict.fromkeys(n for _, n in run.sweeps):
         asked.append(("tune", number, study.gtep.orders))
-    for j in run.judged:
-        asked.append(("judge" if j.side is not None else "fresh", j.side, study.gtep.judged_orders))
+    for j in run.evaluated:
+        asked.append(("judge" if j.side is not None else "fresh", j.side, study.gtep.evaluated_orders))
     for phase, side, count in dict.fromkeys(asked):
-        pool = study.tuned_on if side is None else study.judged_on[side]
+        pool = study.tuned_on if side is None else study.evaluated_on[side]
         for n in range(count):
             tasks = study.scenario.order(study.world, pool, phase, study.world.seed, n)
             name, values = sequence_id(phase, side, n), (None,) * len(tasks)
@@ -66,28 +66,28 @@ def _sequences(run: Plans) -> Iterator[TaskSequence]:
 
 
 def _shared(run: Plans, phase: Phase, side: int | None) -> frozenset[ClassId] | None:
-    """Classes that a pool which judges shares with the one tuned on; None if there are none."""
+    """Classes that a pool which evaluates shares with the one tuned on; None if there are none."""
     found = run.study.shared[side] if phase == "judge" and side is not None else frozenset[int]()
     return frozenset(run.study.world.class_ids(sorted(found))) if found else None
 
 
-def _rollouts(run: Plans) -> Iterator[JudgedRollout]:
+def _rollouts(run: Plans) -> Iterator[EvaluatedRollout]:
     for (_, side), sweep in run.sweeps.items():
         for tried in sweep.tried.values():
             for n, rollout in enumerate(tried.rollouts):
-                yield from _judged(run, rollout, sequence_id("tune", side, n), tried.setting.spec.label, "search")
-    for j in run.judged:
+                yield from _evaluated(run, rollout, sequence_id("tune", side, n), tried.setting.spec.label, "search")
+    for j in run.evaluated:
         for n, rollout in enumerate(j.rollouts):
             name = sequence_id("fresh" if j.side is None else "judge", j.side, n)
-            yield from _judged(run, rollout, name, j.label, "rescore")
+            yield from _evaluated(run, rollout, name, j.label, "rescore")
 
 
-def _judged(run: Plans, rollout: Rollout, name: str, label: str, role: Any) -> Iterator[JudgedRollout]:
+def _evaluated(run: Plans, rollout: Rollout, name: str, label: str, role: Any) -> Iterator[EvaluatedRollout]:
     results = run.known.results(rollout)
     if not results:
         return
     spec, whole = rollout.key.method, Rollout(rollout.key.after(len(results)), rollout.judged)
-    yield JudgedRollout(
+    yield EvaluatedRollout(
         name, "random", role, label, spec.digest, run.study.weight_tags[spec.backbone], rollout.key.replicate, rollout.judged,
         outcome(whole, results), role == "rescore",
     )  # fmt: skip
@@ -96,7 +96,7 @@ def _judged(run: Plans, rollout: Rollout, name: str, label: str, role: Any) -> I
 def _trial_rows(run: Plans) -> Iterator[Row]:
     for (label, side), sweep in run.sweeps.items():
         chosen = run.chosen.get((label, side))
-        pool = run.study.tuned_on if side is None else run.study.judged_on[side]
+        pool = run.study.tuned_on if side is None else run.study.evaluated_on[side]
         begun = {n: t for n, t in sweep.tried.items() if any(run.known.results(r) for r in t.rollouts)}
         for number, tried in sorted(begun.items()):
             won = chosen is not None and chosen.setting is not None and chosen.setting.number == number

@@ -1,4 +1,4 @@
-"""What a GTEP run has asked for so far: settings that were tried, what was chosen, what is judged."""
+"""What a GTEP run has asked for so far: settings that were tried, what was chosen, what is evaluated."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from seqsearch.methods.spec import hyperparameters
 from seqsearch.study.look_alikes import LookAlikes
 
 Use = Literal["tuned", "original", "conventional"]
-"""Which setting of a method: that of the first phase (or given), its defaults, or the one chosen on the pool that judges it."""
+"""Which setting of a method: that of the first phase (or given), its defaults, or the one chosen on the evaluation pool
+it."""
 DECISION = "decision"
 
 
 @dataclass(frozen=True)
-class Judged:
+class Evaluated:
     """A setting of a method on the test images of a pool: ``side`` None is the pool that it was tuned on, with fresh orders."""
 
     method: MethodSpec
@@ -69,25 +70,25 @@ class Plans:
 
     Attributes:
         sweeps, chosen: of the first phase, by method label and the number of the pool; None: the one to tune on.
-        judged: what the second phase trains.
+        evaluated: what the second phase trains.
         rollouts: all that were asked for, by digest.
-        alike: images of both phases that look alike, by the number of the pool that judges, if that was asked for.
+        alike: images of both phases that look alike, by the number of the evaluation pool, if that was asked for.
     """
 
     study: GtepStudy
     known: Results
     sweeps: dict[tuple[str, int | None], Sweep] = field(default_factory=dict)
     chosen: dict[tuple[str, int | None], Chosen] = field(default_factory=dict)
-    judged: list[Judged] = field(default_factory=list)
+    evaluated: list[Evaluated] = field(default_factory=list)
     rollouts: dict[str, Rollout] = field(default_factory=dict)
     alike: dict[int, LookAlikes] = field(default_factory=dict)
 
     def hyperparameters(self) -> dict[str, dict[str, Any]]:
-        """All values of what is judged, by label; of what was chosen on each pool for itself, by label and pool."""
+        """All values of what is evaluated, by label; of what was chosen on each pool for itself, by label and pool."""
         specs = list[MethodSpec]()
-        for j in self.judged:
+        for j in self.evaluated:
             of_pool = (
-                f" on {self.study.judged_on[j.side].text}" if j.use == "conventional" and j.side is not None else ""
+                f" on {self.study.evaluated_on[j.side].text}" if j.use == "conventional" and j.side is not None else ""
             )
             specs.append(replace(j.setting.spec, label=j.label + of_pool))
         return hyperparameters(specs)

@@ -5,7 +5,7 @@ from protocols.running.protocol import Protocol
 from seqsearch.results.schema import CHOSEN, LOOK_ALIKES, RESULTS, SEQUENCES, STATS, TABLE, TRAININGS, TRIALS
 
 ABOUT = """\
-Choose hyperparameters on one pool, judge methods with them on others (GTEP), on Ray Tune.
+Choose hyperparameters on one pool, evaluate methods with them on others (GTEP), on Ray Tune.
 
 \b
 seqsearch gtep --tune-pool glyphs:classes=20,half=1 --pool glyphs:classes=20,half=2 --methods ranpac --tasks 2 --trials 3

@@ -49,7 +49,7 @@ class GtepResults:
 
     @property
     def pools(self) -> list[str]:
-        """Pools that judge, as they were named."""
+        """evaluation Pools, as they were named."""
         return [str(p) for p in self.setting("pool") or ()]
 
     @property
@@ -110,7 +110,7 @@ def _check(run: Path, config: Mapping[str, Any]) -> None:
 def _check_results(path: Path, tasks: int, sequences: Sequence[Row], rows: Sequence[Row]) -> None:
     """Raises UserError: rows of no sequence or task of the run, or counts that cannot be."""
     there = {row["sequence_id"] for row in sequences}
-    judged: dict[tuple[str, int], tuple[int, list[int] | None]] = {}
+    evaluated: dict[tuple[str, int], tuple[int, list[int] | None]] = {}
     by_classes: dict[str, bool] = {}
     for row in rows:
         name, task = row["sequence_id"], row["evaluated_step"]
@@ -118,7 +118,7 @@ def _check_results(path: Path, tasks: int, sequences: Sequence[Row], rows: Seque
         if whole and (row["n"], row["correct"]) != (None, None):
             counted = row["class_correct"] is not None
             n = row["n"], row["class_n"] if counted else None
-            alike = judged.setdefault((name, task), n) == n and by_classes.setdefault(name, counted) == counted
+            alike = evaluated.setdefault((name, task), n) == n and by_classes.setdefault(name, counted) == counted
             whole = _counts(row) and (alike or row["role"] != "rescore")
         if not whole:
             where = f"{brief(row['method_id'])}, {brief(name)}, task {task} after task {row['trained_step']}"

@@ -1,4 +1,4 @@
-"""GTEP: settings are chosen on one pool, and judged on others that had no part in the choice."""
+"""GTEP: settings are chosen on one pool, and evaluated on others that had no part in the choice."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import torch
 
 from protocols.gtep.alike import alike_line
 from protocols.gtep.export import export
-from protocols.gtep.plans import Judged, Plans, Results, Use
+from protocols.gtep.plans import Evaluated, Plans, Results, Use
 from protocols.gtep.scenario import Phase, Side, sequence_id
-from protocols.gtep.settings import TUNED, judged_settings
+from protocols.gtep.settings import TUNED, evaluated_settings
 from protocols.gtep.spaces import Setting, setting_of
 from protocols.gtep.study import GtepStudy
 from protocols.gtep.sweep import Chosen, Rounds, Sweep, Tried
@@ -42,17 +42,17 @@ class GtepRun(ProtocolRun):
         self._troubles: dict[str, str] = {}  # trials that did not end well, each with its traceback
 
     def run(self) -> None:
-        """Try, choose, judge; each phase after the features that its trials would else compute one by one."""
+        """Try, choose, evaluate; each phase after the features that its trials would else compute one by one."""
         self._look()
         self._tune(None)
         self._check_chosen()
-        self.session.extract_features(self.study.read(*self.study.judged_on), trials=True)
-        self._judge()
+        self.session.extract_features(self.study.read(*self.study.evaluated_on), trials=True)
+        self._evaluate()
         if self.study.gtep.conventional:
-            for number in range(len(self.study.judged_on)):
+            for number in range(len(self.study.evaluated_on)):
                 self._tune(number)
-            self._judge_conventionally()
-        self._drop(r for j in self.plans.judged for r in j.rollouts)
+            self._evaluate_conventionally()
+        self._drop(r for j in self.plans.evaluated for r in j.rollouts)
 
     def _look(self) -> None:
         """Compare images of both phases, if that was asked for; what is found is told, and changes nothing."""
@@ -64,7 +64,7 @@ class GtepRun(ProtocolRun):
         )
         s.trials(world)  # started before its time begins
         with s.deadline.interrupting():
-            for number, side in enumerate(study.judged_on):
+            for number, side in enumerate(study.evaluated_on):
                 found = look_alikes(world.images, features.rows, study.tuned_on.classes, side.classes, world.device)
                 self.plans.alike[number] = found
                 s.monitor.say("look-alikes", alike_line(found, study.tuned_on.text, side.text), near=found.near)
@@ -74,7 +74,7 @@ class GtepRun(ProtocolRun):
         study, live = self.study, dict[str, Rounds]()
         if study.gtep.params != TUNED:
             return
-        side = study.tuned_on if number is None else study.judged_on[number]
+        side = study.tuned_on if number is None else study.evaluated_on[number]
         self.session.extract_features(study.read(side), trials=True)
         for m in study.methods:
             sweep = Sweep(study.gtep, study.world, study.scenario, m, side, self.plans.known, number)
@@ -98,7 +98,7 @@ class GtepRun(ProtocolRun):
             self.session.monitor.say("none-chosen", f"method {label!r}: none of its settings ended well on {text}")
 
     def _check_chosen(self) -> None:
-        """Raises AllFailed: there is nothing to judge."""
+        """Raises AllFailed: there is nothing to evaluate."""
         study, chosen = self.study, self.plans.chosen
         if study.gtep.params == TUNED and all(c.setting is None for c in chosen.values()):
             ended = Counter(s for c in chosen.values() for t in c.tried for s in self.plans.statuses(t.rollouts))
@@ -108,17 +108,17 @@ class GtepRun(ProtocolRun):
                 f"{self.session.failure()}"
             )
 
-    def _judge(self) -> None:
+    def _evaluate(self) -> None:
         """What was chosen, or given, on every pool; beside the original settings on the one that was tuned on, too."""
         for m in self.study.methods:
-            for setting, use in self._to_judge(m):
-                for number, side in enumerate(self.study.judged_on):
+            for setting, use in self._to_evaluate(m):
+                for number, side in enumerate(self.study.evaluated_on):
                     self._plan(m, use, number, side, setting, "judge")
                 if self.study.gtep.originals:
                     self._plan(m, use, None, self.study.tuned_on, setting, "fresh")
-        self._train_judged()
+        self._train_evaluated()
 
-    def _to_judge(self, m: MethodSpec) -> Iterator[tuple[Setting, Use]]:
+    def _to_evaluate(self, m: MethodSpec) -> Iterator[tuple[Setting, Use]]:
         study = self.study
         if study.gtep.params != TUNED:
             yield setting_of(study.world, m, 0, study.given[m.label]), "tuned"
@@ -127,32 +127,32 @@ class GtepRun(ProtocolRun):
         if study.gtep.conventional or study.gtep.originals:
             yield setting_of(study.world, m, -1, {}), "original"
 
-    def _judge_conventionally(self) -> None:
+    def _evaluate_conventionally(self) -> None:
         """What was chosen on each pool, on that pool; and what was tuned, on fresh orders of the pool that it was tuned on."""
         study = self.study
         for m in study.methods:
-            for number, side in enumerate(study.judged_on):
+            for number, side in enumerate(study.evaluated_on):
                 if (own := self.plans.chosen[m.label, number].setting) is not None:
                     self._plan(m, "conventional", number, side, own, "judge")
             if not study.gtep.originals and (tuned := self.plans.chosen[m.label, None].setting) is not None:
                 self._plan(m, "tuned", None, study.tuned_on, tuned, "fresh")
-        self._train_judged()
+        self._train_evaluated()
 
     def _plan(self, m: MethodSpec, use: Use, number: int | None, side: Side, setting: Setting, phase: Phase) -> None:
         study = self.study
-        rollouts = study.scenario.rollouts(study.world, side, phase, setting.spec, study.gtep.judged_orders, "test")
-        self.plans.judged.append(Judged(m, use, number, setting, rollouts))
+        rollouts = study.scenario.rollouts(study.world, side, phase, setting.spec, study.gtep.evaluated_orders, "test")
+        self.plans.evaluated.append(Evaluated(m, use, number, setting, rollouts))
 
-    def _train_judged(self) -> None:
+    def _train_evaluated(self) -> None:
         """One trial an order, so that they run side by side."""
         self.session.folder.record_hyperparameters(self.plans.hyperparameters())
         trials = [
             Trial(f"{j.setting.spec.label} ({j.use}, {name})", (r,), (name,))
-            for j in self.plans.judged
+            for j in self.plans.evaluated
             for n, r in enumerate(j.rollouts)
             for name in [sequence_id("fresh" if j.side is None else "judge", j.side, n)]
         ]
-        self._do("judging", trials)
+        self._do("evaluation", trials)
 
     def _do(self, phase: str, trials: Sequence[Trial]) -> None:
         """Run trials: first what several of them begin with, once, then all."""
@@ -245,6 +245,6 @@ def shared_beginnings(trials: Sequence[Trial]) -> list[Trial]:
 def expected(study: GtepStudy) -> Expected:
     """What is trained at most."""
     s = study.gtep
-    tried = s.most_trials * s.orders * (1 + s.conventional * len(study.judged_on))
-    rollouts = (tried + s.judged_orders * judged_settings(s, len(study.judged_on))) * len(study.methods)
+    tried = s.most_trials * s.orders * (1 + s.conventional * len(study.evaluated_on))
+    rollouts = (tried + s.evaluated_orders * evaluated_settings(s, len(study.evaluated_on))) * len(study.methods)
     return Expected(rollouts, rollouts * s.tasks, s.tasks)

@@ -12,7 +12,7 @@ import numpy as np
 from protocols.gtep.settings import GtepSettings
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError
-from seqsearch.core.types import JudgedPart, MethodSpec, Rollout, StateKey, Tasks, reported
+from seqsearch.core.types import EvaluationSplit, MethodSpec, Rollout, StateKey, Tasks, reported
 from seqsearch.extremes.objective import task_sizes
 from seqsearch.formats.lamda import shuffled
 from seqsearch.planners.replicates import FITTED, SCORING, TUNING
@@ -22,7 +22,7 @@ from seqsearch.study.classes import world_of
 from seqsearch.training.world import World
 
 Phase = Literal["tune", "judge", "fresh"]
-"""Orders to choose on; to judge on; and others of the pool that was tuned on, which nothing was chosen by."""
+"""Orders to choose on; to evaluate on; and others of the pool that was tuned on, which nothing was chosen by."""
 FRESH_FROM = 10_000
 FIRST_SEED: dict[Phase, int] = {"tune": TUNING, "judge": SCORING, "fresh": FITTED}
 
@@ -67,14 +67,16 @@ class Scenario:
         return tuple(world.task(sorted(drawn[e - n : e].tolist())) for e, n in zip(ends, self.sizes, strict=True))
 
     def rollouts(
-        self, world: World, side: Side, phase: Phase, spec: MethodSpec, orders: int, judged: JudgedPart
+        self, world: World, side: Side, phase: Phase, spec: MethodSpec, orders: int, evaluated: EvaluationSplit
     ) -> tuple[Rollout, ...]:
         """A setting on so many orders, each with the training seed of its number; on ``test`` all other images are learned."""
         found = []
         for number in range(orders):
             tasks = self.order(world, side, phase, world.seed, number)
-            key = StateKey(spec, world.seed, FIRST_SEED[phase] + number, reported(tasks) if judged == "test" else tasks)
-            found.append(Rollout(key, judged, leaf=True))
+            key = StateKey(
+                spec, world.seed, FIRST_SEED[phase] + number, reported(tasks) if evaluated == "test" else tasks
+            )
+            found.append(Rollout(key, evaluated, leaf=True))
         return tuple(found)
 
 
@@ -85,8 +87,8 @@ def sequence_id(phase: Phase, side: int | None, number: int) -> str:
     return f"tune-on-{side}-{number}" if phase == "tune" else f"{phase}-{side}-{number}"
 
 
-def judges(sequence: str) -> bool:
-    """Whether it is an order of a pool that judges, by its `sequence_id`."""
+def evaluates(sequence: str) -> bool:
+    """Whether it is an order of a evaluation pool, by its `sequence_id`."""
     return sequence.startswith("judge-")
 
 

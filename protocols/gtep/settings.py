@@ -40,7 +40,7 @@ class GtepSettings(MethodSettings):
     )
     pool: tuple[str, ...] = setting(
         (),
-        "POOL to judge on (D^E), of other classes; repeatable; several as one: commas.",
+        "POOL to evaluate on (D^E), of other classes; repeatable; several as one: commas.",
         names="pools",
         group="first",
     )
@@ -60,12 +60,12 @@ class GtepSettings(MethodSettings):
     )
     orders: int = setting(5, "Class orders that a setting is tried on (S).", minimum=1, maximum=10_000, group="search")
     eval_orders: int = setting(
-        0, "Class orders that what was chosen is judged on; 0: as --orders. 6 or more can differ at 5 %.",
+        0, "Class orders that what was chosen is evaluated on; 0: as --orders. 6 or more can differ at 5 %.",
         minimum=0, maximum=10_000, group="scoring",
     )  # fmt: skip
     params: str = setting(
         TUNED,
-        "tuned; or none are tried, and all is judged with: original (the defaults here), paper:NAME (its lists: original, "
+        "tuned; or none are tried, and all is evaluated with: original (the defaults here), paper:NAME (its lists: original, "
         "imagenet100-10, ...), or a FILE.",
         group="search",
     )
@@ -84,13 +84,13 @@ class GtepSettings(MethodSettings):
     )
     conventional: bool = setting(
         False,
-        "Also the conventional protocol: all settings tried, and chosen, on each --pool, and the original ones judged.",
+        "Also the conventional protocol: all settings tried, and chosen, on each --pool, and the original ones evaluated.",
         group="scoring",
     )
     originals: bool = setting(
         False,
-        "Also judge the original settings (the defaults here): on each --pool and, as what was chosen, on further class orders "
-        "of --tune-pool.",
+        "Also evaluate the original settings (the defaults here): on each --pool and, as what was chosen, on further class "
+        "orders of --tune-pool.",
         group="scoring",
     )
     space: Literal["paper", "code"] = setting(
@@ -102,7 +102,7 @@ class GtepSettings(MethodSettings):
     class_orders: Literal["drawn", "numpy"] = setting(
         "drawn",
         "Class orders: drawn by --seed; or those of PyCIL and PILOT, numpy.random.seed(0), (1), ..., the same to choose and to "
-        "judge.",
+        "evaluate.",
         group="what",
     )
     allow_overlap: tuple[str, ...] = setting(
@@ -127,11 +127,11 @@ class GtepSettings(MethodSettings):
                 "--tune-pool is missing: name the pool that hyperparameters are chosen on, e.g. photos/:half=1"
             )
         if not any(p.strip() for p in self.pool):
-            raise UserError("--pool is missing: name one or more pools to judge on, e.g. --pool photos/:half=2")
+            raise UserError("--pool is missing: name one or more pools to evaluate on, e.g. --pool photos/:half=2")
         if (tuned := self.tune_pool.strip()) in (p.strip() for p in self.pool):
             raise UserError(
-                f"--tune-pool and --pool are both {brief(tuned)}: what is judged on must have other classes than what is tuned "
-                "on: name other pools, or halves of one (half=1 and half=2): --tune-pool photos/:half=1 --pool photos/:half=2"
+                f"--tune-pool and --pool are both {brief(tuned)}: the pools to evaluate on must have other classes: name "
+                "other pools, or halves of one (half=1 and half=2): --tune-pool photos/:half=1 --pool photos/:half=2"
             )
         if command_line.in_list(self.methods):
             raise UserError(
@@ -141,10 +141,10 @@ class GtepSettings(MethodSettings):
         self._check_choice()
         each = {"--tasks": self.tasks, "methods": len(parse_items(self.methods, "method"))}
         check_trainings({"--trials": self.most_trials, "--orders": self.orders, **each})
-        check_trainings({"--eval-orders": self.judged_orders, "--pool": len(self.pool), **each})
+        check_trainings({"--eval-orders": self.evaluated_orders, "--pool": len(self.pool), **each})
         if self.conventional:
             check_trainings(
-                {"--trials": self.most_trials, "--eval-orders": self.judged_orders, "--pool": len(self.pool), **each}
+                {"--trials": self.most_trials, "--eval-orders": self.evaluated_orders, "--pool": len(self.pool), **each}
             )
 
     def _check_trials(self) -> None:
@@ -204,7 +204,7 @@ class GtepSettings(MethodSettings):
         return self.max_trials if self.trials == AUTO else int(self.trials)
 
     @property
-    def judged_orders(self) -> int:
+    def evaluated_orders(self) -> int:
         """Class orders of the second phase."""
         return self.eval_orders or self.orders
 
@@ -214,7 +214,7 @@ class GtepSettings(MethodSettings):
         return StudySettings(**own, pool=",".join([self.tune_pool, *self.pool]), seed=self.seed)
 
 
-def judged_settings(s: GtepSettings, pools: int) -> int:
-    """How many settings of a method are judged, on so many pools and on further orders of the one that was tuned on."""
+def evaluated_settings(s: GtepSettings, pools: int) -> int:
+    """How many settings of a method are evaluated, on so many pools and on further orders of the one that was tuned on."""
     beside = s.conventional or s.originals
     return pools * (1 + beside + s.conventional) + beside + s.originals

@@ -116,7 +116,8 @@ def remarks(settings: GtepSettings, methods: Sequence[MethodSpec]) -> str:
 
 
 def _without_backbone(label: str) -> str:
-    """What a method is called on the backbone of the run: settings that were chosen on one network may be judged on another."""
+    """What a method is called on the backbone of the run: settings that were chosen on one network may be evaluated on
+    another."""
     item = parse_item(label, "method")
     said = ",".join(f"{name}={value}" for name, value in item.params)
     return f"{item.target}:{said}" if said else item.target

@@ -1,4 +1,4 @@
-"""What a GTEP study needs beyond any other: one scenario, a pool to tune on and pools to judge on, which share nothing."""
+"""What a GTEP study needs beyond any other: one scenario, a pool to tune on and pools to evaluate on, which share nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class GtepStudy(Study):
     gtep: GtepSettings
     scenario: Scenario
     tuned_on: Side
-    judged_on: tuple[Side, ...]
+    evaluated_on: tuple[Side, ...]
     given: Mapping[str, Mapping[str, Value]]
     shared: tuple[frozenset[int], ...]
     look: str
@@ -55,11 +55,11 @@ class GtepStudy(Study):
         return [{**pool, "in_play": in_play[pool["digest"]]} for pool in super().pools()]
 
     def read(self, *sides: Side) -> ReadBy:
-        """What a phase reads that learns and judges these: all images of their classes in play, and none of others."""
+        """What a phase reads that learns and evaluates these: all images of their classes in play, and none of others."""
         return ReadBy(self, sides)
 
     def identity(self) -> dict[str, Any]:
-        sides = {"tuned_on": self.tuned_on, **{f"judged_on_{n}": s for n, s in enumerate(self.judged_on)}}
+        sides = {"tuned_on": self.tuned_on, **{f"judged_on_{n}": s for n, s in enumerate(self.evaluated_on)}}
         said = {
             name: {"pool": s.text, "classes": len(s.classes), "of": s.there,
                    "digest": digest_of("side", [(c.pool, c.index) for c in self.world.class_ids(s.classes)])}
@@ -71,7 +71,7 @@ class GtepStudy(Study):
         }  # fmt: skip
 
     def hyperparameters(self) -> dict[str, dict[str, Any]]:
-        """None yet: what is judged is recorded when it is chosen."""
+        """None yet: what is evaluated is recorded when it is chosen."""
         return {}
 
 
@@ -110,24 +110,24 @@ def prepare(settings: GtepSettings, states: Path, device: str, directory: Path) 
     world, methods, tags = resolved(settings.in_one_world(), states, device, directory, settings.tasks)
     whole, unions = indices_of(world, texts, directory)
     sizes = sizes_of(settings, {text: len(w) for text, w in zip(texts, whole, strict=True)})
-    tuned_on, *judged_on = (
+    tuned_on, *evaluated_on = (
         _side(world, text, w, sum(sizes), settings.seed) for text, w in zip(texts, whole, strict=True)
     )
-    for side in (tuned_on, *judged_on):
+    for side in (tuned_on, *evaluated_on):
         check_images(world, side.classes)
-    shared = _checked_overlap(settings, (tuned_on, *judged_on), whole, unions, tenths(notice))
+    shared = _checked_overlap(settings, (tuned_on, *evaluated_on), whole, unions, tenths(notice))
     look, given = _look(settings, world, directory), given_params(settings, methods, directory)
     tried = [world.respecified(m, {**dict(m.params), **given.get(m.label, {})}, m.label) for m in methods]
     check_memory(tried, sum(sizes))
     if settings.params == TUNED:
         check_spaces(methods, settings.seed)
     views = {
-        EVALUATE: view_of(world, [c for side in judged_on for c in side.classes]), TUNE: view_of(world, tuned_on.classes),
+        EVALUATE: view_of(world, [c for side in evaluated_on for c in side.classes]), TUNE: view_of(world, tuned_on.classes),
     }  # fmt: skip
     scenario = Scenario(sizes, settings.class_orders == "numpy")
     return GtepStudy(
         settings.in_one_world(), world, views, methods, tags, reads_frozen(methods), settings, scenario, tuned_on,
-        tuple(judged_on), given, shared, look,
+        tuple(evaluated_on), given, shared, look,
     )  # fmt: skip
 
 
@@ -138,7 +138,7 @@ def _checked_overlap(
     unions: Sequence[Union],
     observe: Observe,
 ) -> tuple[frozenset[int], ...]:
-    """That what is judged on has no class and no image in common with what is tuned on, but for those that are allowed: which.
+    """That what is evaluated on has no class and no image in common with what is tuned on, but for those that are allowed: which.
 
     Raises:
         UserError: it has.
@@ -147,10 +147,10 @@ def _checked_overlap(
     shared, images = list[Shared](), 0
     for number in range(1, len(sides)):
         found = overlaps(unions[0], unions[number], own[0], own[number], observe=observe)
-        shared += [replace(s, judged_index=s.judged_index + whole[number][0]) for s in found.shared]
+        shared += [replace(s, evaluated_index=s.evaluated_index + whole[number][0]) for s in found.shared]
         images += found.images
     refused(Overlap(sides[0].text, ", ".join(s.text for s in sides[1:]), tuple(shared), images), settings.allow_overlap)
-    found_in = {s.judged_index for s in shared}
+    found_in = {s.evaluated_index for s in shared}
     return tuple(frozenset(side.classes) & found_in for side in sides[1:])
 
 

@@ -74,28 +74,28 @@ def read(run: Path) -> Exported:
 def summarise(found: GtepResults) -> Summary:
     """All figures of a run."""
     all_cells = cells(found)
-    judged = [c for c in all_cells if c.use not in OF_TUNING.values()]
+    evaluated = [c for c in all_cells if c.use not in OF_TUNING.values()]
     tried = tuple(searches(found))
     first_phase = [s for s in tried if s.pool == found.setting("tune_pool")]
     return Summary(
-        found, tuple(all_cells), tried, _with_the_best(judged), (*_compared(judged), *_on_tuning(all_cells)),
-        dict(_optimism(first_phase, all_cells)), tuple(_agreements(first_phase, judged)),
-        _at_chance(judged),
+        found, tuple(all_cells), tried, _with_the_best(evaluated), (*_compared(evaluated), *_on_tuning(all_cells)),
+        dict(_optimism(first_phase, all_cells)), tuple(_agreements(first_phase, evaluated)),
+        _at_chance(evaluated),
     )  # fmt: skip
 
 
-def _at_chance(judged: Sequence[Cell]) -> dict[tuple[str, str], tuple[AtChance, ...]]:
+def _at_chance(evaluated: Sequence[Cell]) -> dict[tuple[str, str], tuple[AtChance, ...]]:
     found: dict[tuple[str, str], tuple[AtChance, ...]] = {}
-    for c in judged:
+    for c in evaluated:
         if a := at_chance_or_none(c.method, f"on {c.pool}", "Acc", c.ended):
             found[c.pool, c.use] = (*found.get((c.pool, c.use), ()), a)
     return found
 
 
-def _with_the_best(judged: Sequence[Cell]) -> dict[tuple[str, str], WithTheBest]:
+def _with_the_best(evaluated: Sequence[Cell]) -> dict[tuple[str, str], WithTheBest]:
     found = {}
-    for pool, use in dict.fromkeys((c.pool, c.use) for c in judged):
-        same = [c for c in judged if (c.pool, c.use) == (pool, use)]
+    for pool, use in dict.fromkeys((c.pool, c.use) for c in evaluated):
+        same = [c for c in evaluated if (c.pool, c.use) == (pool, use)]
         orders = max((len(c.curve) for c in same), default=0)
         if orders and any(c.valid for c in same):
             found[pool, use] = best_set(
@@ -108,9 +108,9 @@ def _h(c: Cell) -> NDArray[np.float64]:
     return shares_of_orders(c.acc, c.avg)
 
 
-def _compared(judged: Sequence[Cell]) -> Iterator[Compared]:
-    by = {(c.pool, c.method, c.use): c for c in judged if c.valid}
-    for pool, method in dict.fromkeys((c.pool, c.method) for c in judged):
+def _compared(evaluated: Sequence[Cell]) -> Iterator[Compared]:
+    by = {(c.pool, c.method, c.use): c for c in evaluated if c.valid}
+    for pool, method in dict.fromkeys((c.pool, c.method) for c in evaluated):
         tuned, own, original = (by.get((pool, method, use)) for use in ("tuned", "conventional", "original"))
         if tuned and (own or original):
             yield Compared(
@@ -149,12 +149,12 @@ def agreed(first: Sequence[NDArray[np.float64]], second: Sequence[NDArray[np.flo
     )
 
 
-def _agreements(searches: Sequence[Search], judged: Sequence[Cell]) -> Iterator[Rankings]:
+def _agreements(searches: Sequence[Search], evaluated: Sequence[Cell]) -> Iterator[Rankings]:
     scored = {s.method: s.shares[s.chosen] for s in searches if s.chosen is not None}
     chosen = {m: shares for m, shares in scored.items() if np.isfinite(shares).all()}
-    for pool in dict.fromkeys(c.pool for c in judged):
+    for pool in dict.fromkeys(c.pool for c in evaluated):
         tuned, own, original = (
-            {c.method: _h(c) for c in judged if c.valid and (c.pool, c.use) == (pool, use)}
+            {c.method: _h(c) for c in evaluated if c.valid and (c.pool, c.use) == (pool, use)}
             for use in ("tuned", "conventional", "original")
         )
         for which, first, second in (

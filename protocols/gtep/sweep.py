@@ -79,7 +79,8 @@ class Chosen:
 
 
 def curve(results: Sequence[EdgeResult], tasks: int) -> NDArray[np.float64]:
-    """Acc_t ``[tasks]``: images right of all that are judged after task t, over the classes seen; NaN where it is not known."""
+    """Acc_t ``[tasks]``: images right of all that are evaluated after task t, over the classes seen; NaN where it is not
+    known."""
     found = np.full(tasks, np.nan)
     for t, r in enumerate(results[:tasks]):
         if r.status == "ok":
@@ -120,7 +121,7 @@ def _checked(decided: Any, count: int) -> list[dict[str, Value]]:
 
 
 class Sweep:
-    """The first phase of ``method`` on orders of ``side``: pool ``number`` of those that judge; None: the one to tune on."""
+    """The first phase of ``method`` on orders of ``side``: pool ``number`` of those that evaluate; None: the one to tune on."""
 
     def __init__(
         self, settings: GtepSettings, world: World, scenario: Scenario, method: MethodSpec, side: Side, known: Known,

@@ -1,4 +1,4 @@
-"""What a pool judges without the classes that it shares with the pool tuned on, where those were allowed.
+"""What a pool evaluates without the classes that it shares with the pool tuned on, where those were allowed.
 
 The model is the same, and chooses among all classes seen, the shared ones included: only their images are left out.
 """
@@ -81,21 +81,21 @@ def unshared(by_order: Mapping[str, Sequence[Row]], marked: Marks, tasks: int) -
 
 def _curve(rows: Sequence[Row], marked: Mapping[int, Sequence[bool]], tasks: int) -> NDArray[np.float64] | None:
     """Acc_t ``[tasks]`` of one rollout over images of classes that are not shared."""
-    right, judged, seen = (np.zeros(tasks) for _ in range(3))
+    right, evaluated, seen = (np.zeros(tasks) for _ in range(3))
     for row in rows:
         t, own = row["trained_step"] - 1, _other_classes(row, marked.get(row["evaluated_step"], ()))
         if own is None or not 0 <= t < tasks:
             return None
         right[t] += own[0]
-        judged[t] += own[1]
+        evaluated[t] += own[1]
         seen[t] += 1
     if (seen != np.arange(1, tasks + 1)).any():
         return None
-    return np.where(judged > 0, right / np.where(judged > 0, judged, 1), np.nan)
+    return np.where(evaluated > 0, right / np.where(evaluated > 0, evaluated, 1), np.nan)
 
 
 def by_class(row: Row) -> tuple[list[int], list[int]] | None:
-    """Images right, and judged, of each class of a task; None where the row does not say so, or errs."""
+    """Images right, and evaluated, of each class of a task; None where the row does not say so, or errs."""
     n, right = row.get("class_n"), row.get("class_correct")
     if not n or not right or len(n) != len(right) or (sum(right), sum(n)) != (row["correct"], row["n"]):
         return None
@@ -103,7 +103,7 @@ def by_class(row: Row) -> tuple[list[int], list[int]] | None:
 
 
 def _other_classes(row: Row, shared: Sequence[bool]) -> tuple[int, int] | None:
-    """Images right, and judged, of the classes that are not shared; None where the row does not say so of each class."""
+    """Images right, and evaluated, of the classes that are not shared; None where the row does not say so of each class."""
     found = by_class(row)
     if found is None or len(found[0]) != len(shared):
         return None

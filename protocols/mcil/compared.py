@@ -1,4 +1,4 @@
-"""Methods beside each other, judged otherwise, and by what they vary: all over the same runs."""
+"""Methods beside each other, evaluated otherwise, and by what they vary: all over the same runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protocols.mcil.judged import Judged
+from protocols.mcil.evaluated import Evaluated
 from seqsearch.distribution.components import Components, components
 from seqsearch.distribution.permutation import holm
 from seqsearch.distribution.runs import OverRuns, Pair, over_runs, pairs
@@ -25,8 +25,8 @@ class Difference:
 
 @dataclass(frozen=True)
 class Worth:
-    """What a method loses judged otherwise: Avg of its head minus that of another classifier, over the same runs; ``p`` is Holm's
-    over all of the run's."""
+    """What a method loses evaluated otherwise: Avg of its head minus that of another classifier, over the same runs; ``p`` is
+    Holm's over all of the run's."""
 
     label: str
     classifier: str
@@ -48,7 +48,7 @@ class Noise:
         return not self.of.unavailable_because and self.of.seed == 0
 
 
-def pairs_of(whole: Sequence[Judged], planned: int) -> list[Difference]:
+def pairs_of(whole: Sequence[Evaluated], planned: int) -> list[Difference]:
     """All pairs of methods all whose runs ended, of ``planned`` methods; see `seqsearch.distribution.runs.pairs`."""
     if len(whole) < 2:
         return []
@@ -58,7 +58,7 @@ def pairs_of(whole: Sequence[Judged], planned: int) -> list[Difference]:
     ]
 
 
-def worth_of(whole: Sequence[Judged], others: Sequence[Judged]) -> list[Worth]:
+def worth_of(whole: Sequence[Evaluated], others: Sequence[Evaluated]) -> list[Worth]:
     """Head minus each other classifier of the same method."""
     heads = {h.label: h for h in whole}
     there = [(heads[o.label], o) for o in others if o.label in heads and o.status == "ok"]
@@ -70,7 +70,7 @@ def worth_of(whole: Sequence[Judged], others: Sequence[Judged]) -> list[Worth]:
     ]
 
 
-def noise_of(whole: Sequence[Judged]) -> list[Noise]:
+def noise_of(whole: Sequence[Evaluated]) -> list[Noise]:
     """Of each method, where both orders and seeds were varied."""
     found = [(h.label, components(table)) for h in whole if min((table := h.table).shape) > 1]
     adjusted = iter(holm([c.p for _, c in found if not math.isnan(c.p)]))

@@ -1,4 +1,4 @@
-"""From what was judged after each experience to the rows of ``experiences.parquet`` and ``run_figures.parquet``."""
+"""From what was evaluated after each experience to the rows of ``experiences.parquet`` and ``run_figures.parquet``."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 
 from seqsearch.core.outcomes import EdgeResult
 from seqsearch.metrics import incremental as metrics
-from seqsearch.results.rows import JudgedRollout, Row, exemplars
+from seqsearch.results.rows import EvaluatedRollout, Row, exemplars
 
 Ended = Mapping[tuple[str, str, int], str]
 """Status by sequence, method and seed."""
 
 
-def experience_rows(judged: Iterable[JudgedRollout]) -> Iterator[Row]:
-    """One row per (order, method, seed, classifier, experience), as far as a run was judged."""
-    for j in judged:
+def experience_rows(evaluated: Iterable[EvaluatedRollout]) -> Iterator[Row]:
+    """One row per (order, method, seed, classifier, experience), as far as a run was evaluated."""
+    for j in evaluated:
         for t, result in enumerate((r for r in j.outcome.edges if r.status == "ok"), 1):
             for classifier in result.classifiers:
                 counts = [list(c) for c in classifier.correct]
                 yield {**_who(j), "classifier": classifier.name, "experience": t, **_counted(result, counts)}
 
 
-def _who(j: JudgedRollout) -> Row:
+def _who(j: EvaluatedRollout) -> Row:
     return {
         "sequence_id": j.sequence_id, "order": int(j.sequence_id.rpartition("-")[2]), "method_id": j.method_id,
         "config_digest": j.config_digest, "seed": j.seed,
@@ -55,9 +55,9 @@ def accuracies(sizes: Sequence[int], n: Sequence[int], right: Sequence[int]) -> 
     }  # fmt: skip
 
 
-def figure_rows(experiences: Sequence[Row], judged: Iterable[JudgedRollout], length: int) -> Iterator[Row]:
+def figure_rows(experiences: Sequence[Row], evaluated: Iterable[EvaluatedRollout], length: int) -> Iterator[Row]:
     """One row per (order, method, seed, classifier), of the rows of ``experiences.parquet``."""
-    costs = {(j.sequence_id, j.method_id, j.seed): _costs(j, length) for j in judged}
+    costs = {(j.sequence_id, j.method_id, j.seed): _costs(j, length) for j in evaluated}
     for rows in by_run(experiences):
         head = rows[0]
         who = {k: head[k] for k in ("sequence_id", "order", "method_id", "config_digest", "seed", "classifier")}
@@ -88,7 +88,7 @@ def figures(rows: Sequence[Row]) -> Row:
     }  # fmt: skip
 
 
-def _costs(j: JudgedRollout, length: int) -> Row:
+def _costs(j: EvaluatedRollout, length: int) -> Row:
     o = j.outcome
     whole = len(o.edges) == length
     sizes = dict(o.footprint)

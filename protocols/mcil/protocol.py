@@ -6,7 +6,7 @@ from seqsearch.results.experience_schema import EXPERIENCES, RUN_FIGURES
 from seqsearch.results.schema import RESULTS, SEQUENCES, STATS, TRAININGS
 
 ABOUT = """\
-Judge methods on random class orders of image-text pairs, or images (multimodal class-incremental learning).
+Evaluate methods on random class orders of image-text pairs, or images (multimodal class-incremental learning).
 
 \b
 seqsearch mcil --pool glyphs:classes=20 --methods simplecil,ranpac --backbone glyph_vit --experiences 4

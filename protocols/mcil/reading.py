@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.mcil.counted import accuracies, by_run, figures
-from protocols.mcil.judged import COSTS
+from protocols.mcil.evaluated import COSTS
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import copyable
 from seqsearch.core.typed import brief

@@ -1,4 +1,4 @@
-"""MCIL: methods learn a pool's classes in experiences, in random class orders, and are judged on all classes seen so far.
+"""MCIL: methods learn a pool's classes in experiences, in random class orders, and are evaluated on all classes seen so far.
 
 "A Multimodal Class-Incremental Learning Benchmark for Classification Tasks". A run is a class order with a training seed; methods
 share the runs, so that their differences are paired. All images but those of test are learned, those kept for choosing

@@ -61,7 +61,7 @@ class McilSettings(StudySettings):
     )  # fmt: skip
     modalities: bool = setting(
         False,
-        "Judge each state on images alone, texts alone and mismatched pairs, too: what each modality is worth.",
+        "Evaluate each state on images alone, texts alone and mismatched pairs, too: what each modality is worth.",
         group="scoring",
     )
 
@@ -82,7 +82,7 @@ class McilSettings(StudySettings):
 
     @property
     def scenario(self) -> str:
-        """With ``--modalities`` another one, which judges more."""
+        """With ``--modalities`` another one, which evaluates more."""
         return "modalities" if self.modalities else super().scenario
 
     @property

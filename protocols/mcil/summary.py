@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from protocols.mcil.compared import Difference, Noise, Worth, noise_of, pairs_of, worth_of
-from protocols.mcil.judged import Judged, judged_of
+from protocols.mcil.evaluated import Evaluated, evaluated_of
 from protocols.mcil.reading import McilResults, read_run
 from protocols.running.at_chance import AtChance, Ended, at_chance_or_none
 from protocols.running.protocol import Exported
@@ -29,8 +29,8 @@ class Summary:
     """
 
     run: McilResults
-    heads: tuple[Judged, ...]
-    others: tuple[Judged, ...]
+    heads: tuple[Evaluated, ...]
+    others: tuple[Evaluated, ...]
     pairs: tuple[Difference, ...]
     worth: tuple[Worth, ...]
     noise: tuple[Noise, ...]
@@ -39,7 +39,7 @@ class Summary:
     seeds: int
 
     @property
-    def whole(self) -> tuple[Judged, ...]:
+    def whole(self) -> tuple[Evaluated, ...]:
         """Methods all whose runs came to their end."""
         return tuple(h for h in self.heads if h.status == "ok")
 
@@ -69,9 +69,9 @@ def summarise(run: McilResults) -> Summary:
     curves: dict[tuple[str, str], list[Row]] = {}
     for row in run.experiences:
         curves.setdefault((row["method_id"], row["classifier"]), []).append(row)
-    judged = [judged_of(*key, rows, curves[key], orders, seeds) for key, rows in found.items()]
-    heads = sorted((j for j in judged if j.classifier == HEAD), key=lambda j: (-_avg(j), j.label))
-    others = [j for j in judged if j.classifier != HEAD]
+    evaluated = [evaluated_of(*key, rows, curves[key], orders, seeds) for key, rows in found.items()]
+    heads = sorted((j for j in evaluated if j.classifier == HEAD), key=lambda j: (-_avg(j), j.label))
+    others = [j for j in evaluated if j.classifier != HEAD]
     whole = [h for h in heads if h.status == "ok"]
     return Summary(
         run, tuple(heads), tuple(others), tuple(pairs_of(whole, len(run.methods))) if run.finished else (),
@@ -100,6 +100,6 @@ def plan_of(run: McilResults) -> tuple[int, int]:
     return max(1, number), max(1, len(there) // max(1, number))
 
 
-def _avg(j: Judged) -> float:
+def _avg(j: Evaluated) -> float:
     over = j.over.get("average")
     return over.interval.value if over else -math.inf

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from protocols.online.counted import Counts, Judged, Samples, common, counted
+from protocols.online.counted import Counts, Evaluated, Samples, common, counted
 from protocols.online.reading import BY_SAMPLE, IN_BATCHES
 from protocols.online.study import OnlineStudy
 from seqsearch.correlation.blind import SHIFTS, WINDOWS, Rates, Sweep, predictions, sweep
@@ -39,7 +39,7 @@ def _sweep(played: Played, part: str) -> Sweep | None:
     """None where the part is too short for anything."""
     labels = played.labels if part == "main" else played.stream.labels[played.search]
     n, b = len(labels), played.playing.batch
-    room = n // 4  # so that half of the part and more is judged
+    room = n // 4  # so that half of the part and more is evaluated
     windows, shifts = (
         [k for k in WINDOWS if k <= room],
         sorted({*(s for s in SHIFTS if s <= room), *_multiples(played, room)}),
@@ -50,12 +50,12 @@ def _sweep(played: Played, part: str) -> Sweep | None:
 
 
 def _multiples(played: Played, room: int) -> list[int]:
-    """Shifts that learners are judged at, as far as there is room for them."""
+    """Shifts that learners are evaluated at, as far as there is room for them."""
     return [s for s in played.playing.shifts if s <= room]
 
 
 def chosen_windows(played: Played, by_sample: bool = False) -> dict[int, int]:
-    """k for each shift that learners are judged at: the best on the search part, 1 where that is too short."""
+    """k for each shift that learners are evaluated at: the best on the search part, 1 where that is too short."""
     found = _sweep(played, "search")
     rates = (found.by_sample if by_sample else found.by_batch) if found else None
     best: dict[int, int] = {}
@@ -82,8 +82,8 @@ def baseline(study: OnlineStudy) -> Iterator[tuple[str, int, list[tuple[Samples,
     for label, shift, k, batch in forms:
         said = predictions(played.labels, k, shift, batch)
         places = np.arange(shift, len(played.main))
-        judged = Judged(places, said[places] == played.labels[places])
-        counts: list[tuple[Samples, Counts]] = [("all", counted(played, judged))]
+        evaluated = Evaluated(places, said[places] == played.labels[places])
+        counts: list[tuple[Samples, Counts]] = [("all", counted(played, evaluated))]
         if len(played.playing.shifts) > 1:
-            counts.append(("common", counted(played, judged, common(played))))
+            counts.append(("common", counted(played, evaluated, common(played))))
         yield label, shift, counts

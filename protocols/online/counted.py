@@ -1,6 +1,6 @@
 """From the flags of what was right to counts by block of the stream: what all figures and intervals are made of.
 
-A *figure* is one accuracy: of a learner, a training seed, the order it learned in, the order and shift at which it was judged,
+A *figure* is one accuracy: of a learner, a training seed, the order it learned in, the order and shift at which it was evaluated,
 and on which samples. Its counts are kept for consecutive blocks of the stream, so that intervals can be made which know that
 neighbours hang together.
 """
@@ -20,15 +20,15 @@ from seqsearch.streams.playing import Played, View
 
 MOST_BLOCKS = 2_000
 Samples = Literal["all", "common", "unseen"]
-"""Which samples a figure is of: all that were judged; those judged at every shift; those that neither of two learners had
+"""Which samples a figure is of: all that were evaluated; those evaluated at every shift; those that neither of two learners had
 seen, of which one learned in order of time and the other shuffled."""
 
 Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """What one run was judged on for one view: places ``[n]`` in the order of the view, and which were right ``[n]``."""
+class Evaluated:
+    """What one run was evaluated on for one view: places ``[n]`` in the order of the view, and which were right ``[n]``."""
 
     places: NDArray[np.int64]
     right: Flags
@@ -54,11 +54,11 @@ def block_length(played: Played) -> int:
     return b * max(1, -(-len(played.main) // (b * MOST_BLOCKS)))
 
 
-def by_view(played: Played, window: int, checkpoint_every: int, results: Sequence[EdgeResult]) -> dict[View, Judged]:
-    """What a run that learned in the order of ``window`` was judged on, as far as ``results`` of its segments are known.
+def by_view(played: Played, window: int, checkpoint_every: int, results: Sequence[EdgeResult]) -> dict[View, Evaluated]:
+    """What a run that learned in the order of ``window`` was evaluated on, as far as ``results`` of its segments are known.
 
     Raises:
-        ValueError: a result does not hold as many flags as were to be judged.
+        ValueError: a result does not hold as many flags as were to be evaluated.
     """
     views = played.playing.views(window)
     places: dict[View, list[NDArray[np.int64]]] = {v: [] for v in views}
@@ -78,7 +78,7 @@ def by_view(played: Played, window: int, checkpoint_every: int, results: Sequenc
             raise ValueError(f"segment {number} has {len(flags)} flags for {first} samples")
     nothing = np.zeros(0, dtype=np.int64)
     return {
-        v: Judged(np.concatenate([nothing, *places[v]]), np.concatenate([nothing.astype(bool), *right[v]]))
+        v: Evaluated(np.concatenate([nothing, *places[v]]), np.concatenate([nothing.astype(bool), *right[v]]))
         for v in views
     }
 
@@ -86,8 +86,8 @@ def by_view(played: Played, window: int, checkpoint_every: int, results: Sequenc
 def held_out(
     played: Played, window: int, checkpoint_every: int, results: Sequence[EdgeResult]
 ) -> Iterator[tuple[int, Flags]]:
-    """Steps learned and which samples of the holdout were right then, of every segment after which it was judged; it is judged on
-    the first so many of the holdout."""
+    """Steps learned and which samples of the holdout were right then, of every segment after which it was evaluated; it is
+    evaluated on the first so many of the holdout."""
     for number, result in enumerate(results):
         if result.status == "ok":
             begin = number * checkpoint_every
@@ -101,33 +101,35 @@ def _flags(result: EdgeResult) -> Flags:
     return unpacked(result.classifiers[0].images, sum(result.counts))
 
 
-def counted(played: Played, judged: Judged, chosen: Flags | None = None) -> Counts:
-    """By block of the order that was judged; ``chosen`` [main part, by place]: leave others out."""
+def counted(played: Played, evaluated: Evaluated, chosen: Flags | None = None) -> Counts:
+    """By block of the order that was evaluated; ``chosen`` [main part, by place]: leave others out."""
     length = block_length(played)
     blocks = -(-len(played.main) // length)
-    kept = slice(None) if chosen is None else chosen[judged.places]
-    of = judged.places[kept] // length
+    kept = slice(None) if chosen is None else chosen[evaluated.places]
+    of = evaluated.places[kept] // length
     n = np.bincount(of, minlength=blocks)
-    right = np.bincount(of, weights=judged.right[kept], minlength=blocks).astype(np.int64)
+    right = np.bincount(of, weights=evaluated.right[kept], minlength=blocks).astype(np.int64)
     return Counts(n, right)
 
 
 def common(played: Played) -> Flags:
-    """Places ``[n]`` that are judged at every shift."""
+    """Places ``[n]`` that are evaluated at every shift."""
     return np.arange(len(played.main)) >= max(played.playing.shifts)
 
 
-def unseen(played: Played, learned: int, judged: int) -> Flags:
-    """Places ``[n]`` of the order ``judged`` that a learner in the order ``learned`` has not seen when they are judged."""
+def unseen(played: Played, learned: int, evaluated: int) -> Flags:
+    """Places ``[n]`` of the order ``evaluated`` that a learner in the order ``learned`` has not seen when they are evaluated."""
     b = played.playing.batch
-    at = played.rank(learned)[played.order(judged)]
+    at = played.rank(learned)[played.order(evaluated)]
     return at // b >= np.arange(len(at)) // b
 
 
-def figures(played: Played, window: int, found: Mapping[View, Judged]) -> Iterator[tuple[View, Samples, int, Counts]]:
+def figures(
+    played: Played, window: int, found: Mapping[View, Evaluated]
+) -> Iterator[tuple[View, Samples, int, Counts]]:
     """View, which samples, the window that these samples are unseen for (0: none), and counts, of one run; those of no sample are
     left out."""
-    for view, judged in found.items():
+    for view, evaluated in found.items():
         asked: list[tuple[Samples, int, Flags | None]] = [("all", 0, None)]
         if view.window == window and len(played.playing.shifts) > 1:
             asked.append(("common", 0, common(played)))
@@ -135,6 +137,6 @@ def figures(played: Played, window: int, found: Mapping[View, Judged]) -> Iterat
             others = played.playing.windows if not window else (0,)
             asked += [("unseen", other or window, unseen(played, other, window)) for other in others]
         for samples, by, chosen in asked:
-            counts = counted(played, judged, chosen)
+            counts = counted(played, evaluated, chosen)
             if counts.n.any():
                 yield view, samples, by, counts

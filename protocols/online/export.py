@@ -64,8 +64,8 @@ def _of_learners(study: OnlineStudy, ledger: Ledger) -> Iterator[Row]:
         if not ok:
             continue
         shared = {**_run(m, replicate, window), **_costs(study, ok), "status": status}
-        judged = by_view(study.played, window, study.checkpoint_every, ok)
-        for view, samples, unseen_by, counts in figures(study.played, window, judged):
+        evaluated = by_view(study.played, window, study.checkpoint_every, ok)
+        for view, samples, unseen_by, counts in figures(study.played, window, evaluated):
             where: Row = {"judged_window": view.window, "shift": view.shift, "samples": samples, "unseen_by": unseen_by}
             yield {**shared, **where, **_counts(counts, block_length(study.played))}
         if status == "ok" and (last := list(held_out(study.played, window, study.checkpoint_every, ok))):
@@ -113,7 +113,7 @@ def _held_out(played: Played, right: np.ndarray[Any, np.dtype[np.bool_]]) -> Row
 def _of_the_baseline(study: OnlineStudy) -> Iterator[Row]:
     """The blind classifier, at each shift with the k that did best on the search part."""
     played = study.played
-    for label, shift, judged in baseline(study):
+    for label, shift, evaluated in baseline(study):
         shared = {
             "method_id": label,
             "config_digest": "",
@@ -123,7 +123,7 @@ def _of_the_baseline(study: OnlineStudy) -> Iterator[Row]:
             "steps": played.steps,
         }
         where = {"judged_window": 0, "shift": shift, "unseen_by": 0}
-        for samples, counts in judged:
+        for samples, counts in evaluated:
             yield {**shared, **where, "samples": samples, **_counts(counts, block_length(played))}
 
 
@@ -131,7 +131,7 @@ def _of_the_baseline(study: OnlineStudy) -> Iterator[Row]:
 
 
 def _curves(rows: Sequence[Row], length: int) -> Iterator[Row]:
-    """Accuracy along the stream, of all samples that were judged; retention along the holdout."""
+    """Accuracy along the stream, of all samples that were evaluated; retention along the holdout."""
     for row in rows:
         if row["samples"] not in ("all", "holdout"):
             continue

@@ -17,7 +17,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Counts of one figure for all training seeds of a learner: judged ``[b]``, right ``[seeds, b]``, samples of a block."""
+    """Counts of one figure for all training seeds of a learner: evaluated ``[b]``, right ``[seeds, b]``, samples of a block."""
 
     n: NDArray[np.int64]
     right: NDArray[np.int64]
@@ -70,7 +70,7 @@ class Estimate:
 
 
 def blocks_of(rows: Sequence[Row]) -> Blocks:
-    """Of one figure for all seeds; seeds that judged fewer samples (they did not come to the end) are left out."""
+    """Of one figure for all seeds; seeds that evaluated fewer samples (they did not come to the end) are left out."""
     most = max(row["n"] for row in rows)
     whole = sorted((r for r in rows if r["n"] == most), key=lambda r: int(r["seed"]))
     return Blocks(np.array(whole[0]["block_n"]), np.array([r["block_correct"] for r in whole]), int(whole[0]["block"]))
@@ -85,11 +85,11 @@ def mean(blocks: Blocks, shift: int) -> Estimate:
 def difference(a: Blocks, b: Blocks, shift: int, together: int = 1, same_trainings: bool = False) -> Estimate:
     """First minus second on the same samples; one of so many intervals that hold ``together`` (Sidak).
 
-    ``same_trainings``: both are of one learner, judged in two ways.
+    ``same_trainings``: both are of one learner, evaluated in two ways.
     """
     (x, size, unavailable_because), (y, _, _) = a.means(shift), b.means(shift)
     if not unavailable_because and x.shape[1] != y.shape[1]:
-        unavailable_because = "they were judged on other samples"
+        unavailable_because = "they were evaluated on other samples"
     level = float(LEVEL ** (1 / max(1, together)))
     paired = same_trainings and len(x) == len(y)
     return _estimate(of_difference(a.accuracy - b.accuracy, x, y, size, level, unavailable_because, paired))

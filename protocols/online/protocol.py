@@ -6,7 +6,7 @@ from seqsearch.results.schema import STATS, TRAININGS
 from seqsearch.results.stream_schema import BLIND, CURVES, FIGURES, SHIFT
 
 ABOUT = """\
-Judge learners of a stream online, on the near future, and on a holdout (online continual learning).
+Evaluate learners of a stream online, on the near future, and on a holdout (online continual learning).
 
 \b
 seqsearch online --methods er,acm,ncm                                # the embedded stream, S chosen

@@ -22,7 +22,7 @@ from seqsearch.storage.reading import json_object
 MOST_LABELS = 10_000
 """Learners of a run."""
 IN_BATCHES, BY_SAMPLE = "blind (k chosen)", "blind by sample (k chosen)"
-"""What the blind baseline is called: judged in batches, as learners are; and by sample, as the paper defines it."""
+"""What the blind baseline is called: evaluated in batches, as learners are; and by sample, as the paper defines it."""
 
 
 @dataclass(frozen=True)

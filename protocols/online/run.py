@@ -1,4 +1,4 @@
-"""Online continual learning: learners play a stream, and are judged on what comes next and on what comes later.
+"""Online continual learning: learners play a stream, and are evaluated on what comes next and on what comes later.
 
 "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?". Each learner (with each sampler and budget) plays
 the main part in order of time; with ``--windows`` also shuffled within windows. Segments of the stream are what is scheduled and

@@ -24,7 +24,7 @@ Flip = Literal["flips", "same", "not told"]
 
 @dataclass(frozen=True)
 class Figure:
-    """An accuracy: ``estimate`` its mean over training seeds with its interval, ``by_seed [seeds]``, ``n`` samples judged."""
+    """An accuracy: ``estimate`` its mean over training seeds with its interval, ``by_seed [seeds]``, ``n`` samples evaluated."""
 
     estimate: Estimate
     by_seed: tuple[float, ...]
@@ -43,8 +43,8 @@ class Learned:
     Attributes:
         status: ``ok``, or how the first of its runs that did not come to its end ended.
         seeds: training seeds.
-        at: accuracy by shift, all on the samples that are judged at every shift; 0 is online accuracy.
-        as_published: the same on all samples judged at each shift.
+        at: accuracy by shift, all on the samples that are evaluated at every shift; 0 is online accuracy.
+        as_published: the same on all samples evaluated at each shift.
         drop: online minus near-future accuracy, on the same samples; None if one of them is not known.
         retention: of the final model on the holdout; None if there is none.
         updates: a step; ``spent``: their cost; ``seconds``: of learning, a step; None where nothing was measured.
@@ -97,10 +97,10 @@ def _order(online: Interval, future: Interval) -> Flip:
 class Shuffled:
     """What the order of samples does, without a shift: one learner, trained in order of time and shuffled within ``window``.
 
-    ``cells``: accuracy by (trained, judged) in ``ordered``, ``shuffled``, each pair of one column on the same samples, which
-    neither had seen. ``ordered``, ``shuffled``: trained ordered minus trained shuffled, judged in that order, on the same samples
-    at the same age of the model: what comes of having learned the very last samples, where they are neighbours of those judged
-    (ordered), and where they are not (shuffled).
+    ``cells``: accuracy by (trained, evaluated) in ``ordered``, ``shuffled``, each pair of one column on the same samples, which
+    neither had seen. ``ordered``, ``shuffled``: trained ordered minus trained shuffled, evaluated in that order, on the same
+    samples at the same age of the model: what comes of having learned the very last samples, where they are neighbours of those
+    evaluated (ordered), and where they are not (shuffled).
     """
 
     label: str
@@ -112,7 +112,7 @@ class Shuffled:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run found; ``shift``: S, in samples; ``by_sample``: the blind baseline judged by sample, which no learner is
+    """What a run found; ``shift``: S, in samples; ``by_sample``: the blind baseline evaluated by sample, which no learner is
     compared with, since it sees labels within a batch; None in runs of earlier versions."""
 
     run: OnlineResults
@@ -133,7 +133,7 @@ class Summary:
 
 
 Key = tuple[int, int, int, str, int]
-"""Learned window, judged window, shift, samples, window that they are unseen for."""
+"""Learned window, evaluated window, shift, samples, window that they are unseen for."""
 ByKey = Mapping[Key, Sequence[Row]]
 
 
@@ -158,14 +158,14 @@ def summarise(run: OnlineResults) -> Summary:
 
 
 def _common(rows: ByKey, shift: int) -> Blocks | None:
-    """In order of time, on the samples that are judged at every shift; with a single shift these are all."""
+    """In order of time, on the samples that are evaluated at every shift; with a single shift these are all."""
     found = rows.get((0, 0, shift, "common", 0)) or rows.get((0, 0, shift, "all", 0))
     return blocks_of(found) if found else None
 
 
 def _learned(label: str, rows: ByKey, shift: int) -> Learned:
     flat = [r for key, found in rows.items() if not key[0] for r in found]
-    shifts = sorted({s for learned, judged, s, _, _ in rows if not learned and not judged and s != HELD_OUT})
+    shifts = sorted({s for learned, evaluated, s, _, _ in rows if not learned and not evaluated and s != HELD_OUT})
     at = {s: _figure(b, max(s, shift)) for s in shifts if (b := _common(rows, s)) is not None}
     published = {
         s: _figure(blocks_of(rows[0, 0, s, "all", 0]), max(s, shift)) for s in shifts if (0, 0, s, "all", 0) in rows

@@ -1,4 +1,4 @@
-"""The figures of a CLDyB summary: accuracy as tasks arrive, the found sequences among the random ones, candidates judged."""
+"""The figures of a CLDyB summary: accuracy as tasks arrive, the found sequences among the random ones, candidates evaluated."""
 
 from __future__ import annotations
 
@@ -115,9 +115,9 @@ def placed(p: Placed) -> Panels:
     return Panels("placed", "Found among random sequences", said, (panel,), shared=True)
 
 
-def judged(trace: Sequence[Row], ax: Axes | None = None) -> Figure:
+def evaluated(trace: Sequence[Row], ax: Axes | None = None) -> Figure:
     """J of the candidates of each step, and of the one that was taken."""
-    return strips(_by_step(trace), ("candidate task, judged by training", "chosen"), "J", percent_x=False, ax=ax)
+    return strips(_by_step(trace), ("candidate task, evaluated by training", "chosen"), "J", percent_x=False, ax=ax)
 
 
 def _by_step(trace: Sequence[Row]) -> list[Strip]:
@@ -139,5 +139,5 @@ def candidates(trace: Sequence[Row]) -> Panels:
         f"{row.name}: {min(row.values):.3g} to {max(row.values):.3g}, chosen {enumerated([f'{v:.3g}' for v in row.marked])}"
         for row in there
     )
-    panels = (Panel(judged(trace), f"J of the candidates: {'; '.join(said_of)}", wide=True),)
-    return Panels("candidates", "Candidates judged", said, panels, shared=True)
+    panels = (Panel(evaluated(trace), f"J of the candidates: {'; '.join(said_of)}", wide=True),)
+    return Panels("candidates", "Candidates evaluated", said, panels, shared=True)

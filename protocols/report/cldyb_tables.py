@@ -169,17 +169,17 @@ J = Column(
 )
 STEPS = Layout(
     "steps",
-    "Candidates judged",
+    "Candidates evaluated",
     (
         Column("search", "Search"),
         Column("task", "Task"),
-        Column("candidates", "Candidates", "candidates of the step that were judged by training", COUNT, NEITHER, OURS),
+        Column("candidates", "Candidates", "candidates of the step that were evaluated by training", COUNT, NEITHER, OURS),
         J,
         replace(J, key="j_highest", heading="to", about="the greatest of them"),
         Column("j_chosen", "chosen", "that of the candidate taken", WORDS, "higher: harder tasks", f"{CLDYB}, Eq. 7"),
         Column("simulations", "Simulations", "simulations of all candidates of the step", COUNT, NEITHER, NONE,
                f"{CLDYB}, section 3.3"),
-        Column("failed", "Failed", "candidates that could not be judged", COUNT, NEITHER, OURS),
+        Column("failed", "Failed", "candidates that could not be evaluated", COUNT, NEITHER, OURS),
     ),
 )  # fmt: skip
 LAYOUTS = (FOUND, FURTHER, JOINT, STEPS)
@@ -315,7 +315,7 @@ def _claimed(d: Drop, p: float) -> bool:
 
 
 def steps_of(trace: Sequence[Row]) -> dict[tuple[str, int], list[Row]]:
-    """The candidates that were judged by training, by search and step."""
+    """The candidates that were evaluated by training, by search and step."""
     found: dict[tuple[str, int], list[Row]] = {}
     for row in trace:
         if not row.get("spared"):

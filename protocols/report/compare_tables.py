@@ -167,7 +167,7 @@ GROUPS = Layout(
     (
         RUN,
         Column("group", "Group"),
-        Column("candidates", "Candidates", "judged candidates with classes of the group", SMALL, NEITHER, OWN),
+        Column("candidates", "Candidates", "evaluated candidates with classes of the group", SMALL, NEITHER, OWN),
         Column(
             "reward", "Reward", "mean reward of these candidates, each with its share of classes of the group", REWARD, HARDER,
             f"{CLDYB}, section 5.3; reward: Eq. 3", "reward: AFM - ALA, or what --reward says",

@@ -180,8 +180,8 @@ def _few_correlated(m: MethodEdge) -> Iterator[Note]:
 
 def _lost(s: EdgeSummary) -> Iterator[Note]:
     """Figures that there are none of."""
-    if unjudged := [m.method for m in s.methods if m.difference is None and m.claim != "constant"]:
-        yield note("edge.unjudged", methods=unjudged)
+    if unevaluated := [m.method for m in s.methods if m.difference is None and m.claim != "constant"]:
+        yield note("edge.unjudged", methods=unevaluated)
     if none := [m.method for m in s.methods if not m.estimate]:
         yield note("edge.no_estimate", methods=none)
     if not s.mean and len(s.methods) > 1 and all(m.test for m in s.methods):
@@ -223,7 +223,7 @@ def _hidden(m: MethodEdge) -> bool:
 
 
 def trained(m: MethodEdge) -> int:
-    """Sequences that were judged; of runs of every sequence, as many as there are."""
+    """Sequences that were evaluated; of runs of every sequence, as many as there are."""
     return len(m.groups["every"]) or len({name for g in m.groups.values() for name in g.names})
 
 

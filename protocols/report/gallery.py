@@ -108,8 +108,8 @@ def _sequence(s: TaskSequence, pools: Sequence[Pool]) -> Shown:
 def _steps(s: TaskSequence, pictured: Mapping[ClassId, Class]) -> list[Step]:
     steps = []
     for number, (task, value) in enumerate(zip(s.tasks, s.values, strict=True), 1):
-        judged = "drawn at random" if value is None else f"J = {value:.3f}" if s.kind == "searched" else ""
-        chosen = judged if s.kind not in AT_RANDOM else ""
+        evaluated = "drawn at random" if value is None else f"J = {value:.3f}" if s.kind == "searched" else ""
+        chosen = evaluated if s.kind not in AT_RANDOM else ""
         steps.append(Step(f"Task {number}", chosen, [pictured[c] for c in task.classes]))
     return steps
 

@@ -15,7 +15,7 @@ from protocols.gtep.searches import Search
 from protocols.gtep.summary import Rankings, Summary
 from protocols.report import gtep_compared as compared
 from protocols.report import gtep_headline, gtep_notes
-from protocols.report import gtep_tables as judged
+from protocols.report import gtep_tables as evaluated
 from protocols.report import gtep_tried as tried
 from protocols.report.gtep_figures import figures
 from protocols.report.plain import plain
@@ -31,9 +31,9 @@ HOW = (
     "trials.parquet has every setting, table.parquet the tables, and chosen.yaml the choice as --params reads it.",
 )
 LAYOUTS = (
-    judged.JUDGED,
-    judged.OVERVIEW,
-    judged.COSTS,
+    evaluated.EVALUATED,
+    evaluated.OVERVIEW,
+    evaluated.COSTS,
     compared.BY_CHOICE,
     compared.RANKED,
     tried.TRIED,
@@ -50,10 +50,10 @@ def view(s: Summary, results: GtepResults | None = None) -> View:
     return View(
         section="gtep",
         name=_name(s),
-        kind=f"tuned on {judged.tuned_on(s)}",
+        kind=f"tuned on {evaluated.tuned_on(s)}",
         headline=gtep_headline.headline(s),
         tiles=tuple(gtep_headline.tiles(s)),
-        key=(judged.key(s),) if s.results.finished else (),
+        key=(evaluated.key(s),) if s.results.finished else (),
         tables=tables(s) if s.results.finished else (),
         notes=tuple(gtep_notes.notes(s)),
         draws=lambda: figures(s),
@@ -66,7 +66,7 @@ def view(s: Summary, results: GtepResults | None = None) -> View:
 def tables(s: Summary) -> list[Table]:
     """All but the one that is never folded away."""
     after = compared.by_choice(s), compared.rankings(s), tried.tried(s), tried.expected(s), tried.troubles(s)
-    return [judged.overview(s), judged.costs(s), *after, compared.unshared(s), compared.look_alikes(s)]
+    return [evaluated.overview(s), evaluated.costs(s), *after, compared.unshared(s), compared.look_alikes(s)]
 
 
 def _name(s: Summary) -> str:
@@ -79,7 +79,7 @@ def _data(s: Summary) -> dict[str, Any]:
         {
             "run": _name(s), "finished": s.results.finished, "reached": (s.results.stats or {}).get("reached") or "",
             "findings": [n.text for n in gtep_notes.notes(s) if n.level == "finding"], "stats": s.results.stats,
-            "tuned_on": judged.tuned_on(s), "judged_on": s.results.pools, "methods": s.results.methods,
+            "tuned_on": evaluated.tuned_on(s), "judged_on": s.results.pools, "methods": s.results.methods,
             "table": [_cell(c, rows[c.pool, c.method, c.use]) for c in s.cells],
             "first_phase": [_search(x) for x in s.searches],
             "with_the_best": [_best(s, pool, use) for pool, use in s.best],

@@ -45,7 +45,7 @@ CHOICES = {
     "conventional": ("chosen here", "of the one chosen on this pool", OWN),
     "original": ("original", "of the defaults", f"{GTEP}, Figs. 4 and 7 (original)"),
 }
-"""By the use of the setting that was judged: the heading of its H, what that is of, and a source."""
+"""By the use of the setting that was evaluated: the heading of its H, what that is of, and a source."""
 BY_CHOICE = Layout(
     "by_choice",
     "What choosing elsewhere costs",
@@ -92,7 +92,7 @@ RANKED = Layout(
 
 
 def by_choice(s: Summary) -> Table:
-    """Each method by the setting that was judged; nothing without ``--conventional`` or ``--originals``."""
+    """Each method by the setting that was evaluated; nothing without ``--conventional`` or ``--originals``."""
     called, rows = names(s), list[tuple[Value, ...]]()
     for c in s.compared:
         uses = tuple(CHOICES)
@@ -166,14 +166,14 @@ LOOK_ALIKES = Layout(
     (
         Column("pool", "Pool"),
         Column("tuned_on", "tuned on"),
-        Column("judged_on", "judged on"),
+        Column("judged_on", "evaluated on"),
         Column(
             "distance", "distance",
-            f"of an image that judges to the nearest one tuned on; * nearer than 99 % of images are to one of their own: {WHAT}",
+            f"of an evaluation image to the nearest one tuned on; * nearer than 99 % of images are to one of their own: {WHAT}",
             DISTANCE, MORE_ALIKE, OWN, "1 - cosine of the backbone's features",
         ),
         Column(
-            "own_distance", "to own", "of the image that judges to the nearest other one of its own pool", DISTANCE, MORE_ALIKE,
+            "own_distance", "to own", "of the evaluation image to the nearest other one of its own pool", DISTANCE, MORE_ALIKE,
             OWN, "1 - cosine",
         ),
         *(
@@ -213,7 +213,7 @@ def look_alikes(s: Summary) -> Table:
     rows: list[tuple[Value, ...]] = []
     for r in sorted(s.results.look_alikes, key=lambda r: (s.results.pools.index(r["pool"]), r["number"])):
         distance = Marked(r["distance"], "*" if r["number"] < r["near_images"] else "")
-        images = f"{r['tuned_class']} [{r['tuned_row']}]", f"{r['judged_class']} [{r['judged_row']}]"
+        images = f"{r['tuned_class']} [{r['tuned_row']}]", f"{r['judged_class']} [{r['evaluated_row']}]"
         own = (r[name] for name in ("own_distance", "median_within", "median_across"))
         rows.append((names(s)[r["pool"]], *images, distance, *own))
     of = s.results.look_alikes[0]["backbone"] if rows else ""

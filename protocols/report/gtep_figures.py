@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 USED = {"tuned": "random", "conventional": "easy", "original": "soft", "fresh": "random", "fresh original": "soft"}
-"""Colours of bars, by which setting was judged."""
+"""Colours of bars, by which setting was evaluated."""
 METHOD = "Each dot is a method, its name beside it."
 
 
@@ -49,7 +49,7 @@ def _groups(s: Summary) -> Iterator[list[str]]:
 Ranks = tuple[str, Mapping[str, int]]
 """What a ranking is called, and the rank of each method in it."""
 RANKED = {"tuned": "tuned", "conventional": "chosen here", "original": "original"}
-"""What rankings on a pool are called, by the settings that are judged; as in the table of choices."""
+"""What rankings on a pool are called, by the settings that are evaluated; as in the table of choices."""
 
 
 def ranks(s: Summary) -> Panels:
@@ -193,7 +193,7 @@ def by_setting(s: Summary) -> Panels:
             said = "; ".join(f"{c.method}, {c.use}: {percent(float(np.mean(_of_orders(c, figure))))} %" for c in cells)
             drawn.append(Panel(settings(cells, figure), f"{figure}: {said}", f"{title}: {figure}", wide=True))
     legend = "Bars: percent, mean over class orders; short lines: single orders."
-    return Panels("settings", "Methods by the setting that was judged", legend, tuple(drawn))
+    return Panels("settings", "Methods by the setting that was evaluated", legend, tuple(drawn))
 
 
 def costs(s: Summary) -> Panels:

@@ -290,14 +290,14 @@ def _enough(s: Summary) -> Iterator[Note]:
     if searches and not known:
         yield note("gtep.dependent")
     whole = [x.method for x in known if asked.isdecimal() and len(x.scores) < int(asked)]
-    judged = {x.method: x.enough for x in known if x.enough and x.method not in whole}
-    if maybe := [m for m, e in judged.items() if not e.unavailable_because and not e.stop]:
+    evaluated = {x.method: x.enough for x in known if x.enough and x.method not in whole}
+    if maybe := [m for m, e in evaluated.items() if not e.unavailable_because and not e.stop]:
         yield note("gtep.more_maybe", methods=maybe, more=MORE)
-    if stop := [m for m, e in judged.items() if not e.unavailable_because and e.stop]:
+    if stop := [m for m, e in evaluated.items() if not e.unavailable_because and e.stop]:
         yield note("gtep.enough", methods=stop, more=MORE)
     if whole:
         yield note("gtep.no_more", methods=whole)
-    for why, methods in _by({m: e.unavailable_because for m, e in judged.items() if e.unavailable_because}).items():
+    for why, methods in _by({m: e.unavailable_because for m, e in evaluated.items() if e.unavailable_because}).items():
         yield note("gtep.more_unknown", methods=methods, more=MORE, why=why)
     if maybe or stop:
         yield note("gtep.rule")

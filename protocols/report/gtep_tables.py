@@ -97,7 +97,7 @@ SETTING = Column(
     "setting", "setting", "hyperparameters that the method was evaluated with; the notes have long ones in full"
 )
 OVERVIEW = Layout("overview", "Pool by pool, tuned on ...", (METHOD, *ON_POOL))
-JUDGED = Layout("methods", "On ..., tuned on ...", (POOL, METHOD, ACC, AVG, HARMONIC, RANK, REGRET, SETTING))
+EVALUATED = Layout("methods", "On ..., tuned on ...", (POOL, METHOD, ACC, AVG, HARMONIC, RANK, REGRET, SETTING))
 COSTS = Layout(
     "costs",
     "Costs",
@@ -142,7 +142,7 @@ class Standing:
 
 
 def standing(s: Summary, pool: str) -> Standing | None:
-    """None if no method was judged on all orders."""
+    """None if no method was evaluated on all orders."""
     found = s.best.get((pool, "tuned"))
     there = [c.method for c in s.cells if (c.pool, c.use) == (pool, "tuned")]
     good = [c.method for c in valid(s, pool)]
@@ -226,12 +226,12 @@ def params_text(params: Mapping[str, Any]) -> str:
 def key(s: Summary) -> Table:
     """Each method on each pool with the setting that was chosen. Bold: methods that may be the best there."""
     several, regrets = len(names(s)) > 1, {(c.pool, c.method): c.regret for c in s.compared if c.regret}
-    columns = [c for c in JUDGED.columns if (c is not POOL or several) and (c is not REGRET or regrets)]
+    columns = [c for c in EVALUATED.columns if (c is not POOL or several) and (c is not REGRET or regrets)]
     rows = []
     for pool, called in names(s).items():
-        for method, values in _judged(s, pool):
+        for method, values in _evaluated(s, pool):
             found = regrets.get((pool, method))
-            of = dict(zip(JUDGED.columns, (called, method, *values), strict=True))
+            of = dict(zip(EVALUATED.columns, (called, method, *values), strict=True))
             of[REGRET] = found.value if found else None
             rows.append([of[c] for c in columns])
     long = renamed(s)
@@ -239,10 +239,10 @@ def key(s: Summary) -> Table:
     lead += f" Here {enumerated([f'{name} is {pool}' for name, pool in long.items()])}." if long else ""
     how = f"tuned on {tuning(s)}" if was_tuned(s) else f"with the settings of --params {s.results.setting('params')}"
     where = "Methods" if several else f"On {next(iter(names(s).values()), '-')}"
-    return table(JUDGED, lead, rows, columns, f"{where}, {how}")
+    return table(EVALUATED, lead, rows, columns, f"{where}, {how}")
 
 
-def _judged(s: Summary, pool: str) -> Iterator[tuple[str, tuple[Value, ...]]]:
+def _evaluated(s: Summary, pool: str) -> Iterator[tuple[str, tuple[Value, ...]]]:
     """The methods that ran on a pool with their figures, and None in the place of regret."""
     ranks = {r["method_id"]: r["rank"] for r in table_rows(s.cells) if (r["pool"], r["use"]) == (pool, "tuned")}
     found = standing(s, pool)
@@ -298,7 +298,7 @@ def trouble(s: Summary, c: Cell | None, method: str) -> str:
     if c is None:
         search = next((x for x in first_phase(s) if x.method == method), None)
         nothing = search is not None and search.chosen is None and s.results.finished
-        return "no setting ended well" if nothing else "not judged"
+        return "no setting ended well" if nothing else "not evaluated"
     if c.diverged:
         return f"{' and '.join(c.failures) or 'failed'} on {c.diverged} of {c.asked}"
     return f"{len(c.curve)} of {count(c.asked, 'order')}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from protocols.mcil.judged import Judged
+from protocols.mcil.evaluated import Evaluated
 from protocols.mcil.reading import McilResults
 from protocols.mcil.summary import Summary
 from protocols.report import mcil_notes
@@ -51,9 +51,9 @@ def _data(s: Summary) -> dict[str, Any]:
         "seeds": s.seeds,
         "intervals_over": s.unit,
         "sizes": s.run.identity.get("experience_sizes"),
-        "methods": [_judged(h) for h in s.heads],
+        "methods": [_evaluated(h) for h in s.heads],
         "without_figures": s.absent,
-        "classifiers": [_judged(o) for o in s.others],
+        "classifiers": [_evaluated(o) for o in s.others],
         "ranking": [h.label for h in s.whole],
         "pairs": [
             {
@@ -84,7 +84,7 @@ def _data(s: Summary) -> dict[str, Any]:
     }
 
 
-def _judged(j: Judged) -> dict[str, Any]:
+def _evaluated(j: Evaluated) -> dict[str, Any]:
     return {
         "label": j.label, "classifier": j.classifier, "status": j.status, "runs": j.runs, "ended": j.ended,
         **{name: _over(o) for name, o in j.over.items()}, "costs": dict(j.costs),

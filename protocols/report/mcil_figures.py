@@ -7,7 +7,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from protocols.mcil.judged import Judged
+from protocols.mcil.evaluated import Evaluated
 from protocols.mcil.summary import Summary
 from protocols.report.figures import SERIES, Panel, Panels
 from protocols.report.shapes import Line, curves, named_dots
@@ -33,13 +33,13 @@ def figures(s: Summary) -> list[Panels]:
     return [p for p in (experiences(s), modalities(s), costs(s)) if p.panels]
 
 
-def accuracy(judged: Sequence[Judged], by: str = "method", ax: Axes | None = None) -> Figure:
+def accuracy(evaluated: Sequence[Evaluated], by: str = "method", ax: Axes | None = None) -> Figure:
     """A_t of methods, or of classifiers of one (``by``), each with a curve: mean over runs, and their range."""
-    lines = [_line(j, colour, by) for j, colour in zip(judged, SERIES, strict=False)]
+    lines = [_line(j, colour, by) for j, colour in zip(evaluated, SERIES, strict=False)]
     return curves(lines, "experiences learned", "A_t, percent", ends=False, ax=ax)
 
 
-def _line(j: Judged, colour: str, by: str) -> Line:
+def _line(j: Evaluated, colour: str, by: str) -> Line:
     assert j.curve is not None
     c, name = j.curve, j.label if by == "method" else j.classifier
     x = tuple(map(float, range(1, len(c.mean) + 1)))
@@ -47,11 +47,11 @@ def _line(j: Judged, colour: str, by: str) -> Line:
     return replace(line, low=c.low, high=c.high) if j.ended > 1 and len(x) > 1 else line
 
 
-def _panel(judged: Sequence[Judged], by: str, title: str = "") -> Panel:
+def _panel(evaluated: Sequence[Evaluated], by: str, title: str = "") -> Panel:
     ends = "; ".join(
-        f"{j.label if by == 'method' else j.classifier}: {percent(j.curve.mean[-1])} %" for j in judged if j.curve
+        f"{j.label if by == 'method' else j.classifier}: {percent(j.curve.mean[-1])} %" for j in evaluated if j.curve
     )
-    return Panel(accuracy(judged, by), f"experiences learned; in the end {ends}", title)
+    return Panel(accuracy(evaluated, by), f"experiences learned; in the end {ends}", title)
 
 
 def experiences(s: Summary) -> Panels:
@@ -65,7 +65,7 @@ def experiences(s: Summary) -> Panels:
     return Panels("experiences", "Over the experiences", legend, tuple(_panel(group, "method") for group in _groups(s)))
 
 
-def _groups(s: Summary) -> Iterator[list[Judged]]:
+def _groups(s: Summary) -> Iterator[list[Evaluated]]:
     there = [h for h in s.heads if h.curve][:MOST]
     for i in range(0, len(there), len(SERIES)):
         yield there[i : i + len(SERIES)]
@@ -79,7 +79,7 @@ def modalities(s: Summary) -> Panels:
         if len(there) > 1:
             drawn.append(_panel(there, "classifier", h.label))
     legend = "A_t of the same states, percent: mean over runs; bands: their range."
-    return Panels("modalities", "By what is judged", legend, tuple(drawn))
+    return Panels("modalities", "By what is evaluated", legend, tuple(drawn))
 
 
 def costs(s: Summary) -> Panels:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from protocols.mcil.compared import Difference, Noise
-from protocols.mcil.judged import Judged
+from protocols.mcil.evaluated import Evaluated
 from protocols.mcil.summary import Summary
 from protocols.report.table import (
     COUNT,
@@ -122,7 +122,7 @@ FURTHER = Layout(
             "exemplars_mb", "exemplars, MB", "stored images with their texts at the end", MEGABYTES, DOWN, OWN,
             f"bytes / 10^6, {MEAN}; 8-bit images",
         ),
-        Column("judge_seconds", "judging, s", "time of judging a run, mean", SECONDS, DOWN, OWN),
+        Column("judge_seconds", "evaluation, s", "time of evaluating a run, mean", SECONDS, DOWN, OWN),
     ),
 )  # fmt: skip
 EXPERIENCE = Column(
@@ -153,13 +153,13 @@ WORTH = Layout(
     "What each modality is worth",
     (
         METHOD,
-        Column("judged_by", "judged by"),
+        Column("judged_by", "evaluated by"),
         Column(
-            "average", "Avg", "balanced accuracy, averaged over experiences, of the same states judged otherwise", PERCENT, UP,
+            "average", "Avg", "balanced accuracy, averaged over experiences, of the same states evaluated otherwise", PERCENT, UP,
             OWN, "1/T sum over t of A_t", RUNS,
         ),
         Column(
-            "lost", "lost [95 %]", "what the same states lose when they are judged otherwise", DIFFERENCE, NEITHER, OWN,
+            "lost", "lost [95 %]", "what the same states lose when they are evaluated otherwise", DIFFERENCE, NEITHER, OWN,
             "Avg of pairs as they are - Avg", PAIRED,
         ),
         Column("p", "p", "p-value of nothing being lost, Holm's over the table", P_VALUE, NEITHER, OWN),
@@ -193,7 +193,7 @@ def key(s: Summary) -> Table:
     """Every method; those that did not come to their end last. Bold: those that no other is significantly above."""
     bold = best(s)
     rows = [(h.label, *_figures(h, METHODS.columns[1:4], h.label in bold), *_key_costs(h), status(h)) for h in s.heads]
-    rows += [(m, *[None] * (len(METHODS.columns) - 2), "no experience judged") for m in s.absent]
+    rows += [(m, *[None] * (len(METHODS.columns) - 2), "no experience evaluated") for m in s.absent]
     lead = f"Avg in percent, PD in pp: means over runs. Intervals are over {s.unit}."
     return table(METHODS, lead, rows, title="" if s.run.finished else "Methods, so far")
 
@@ -204,14 +204,14 @@ def best(s: Summary) -> list[str]:
     return [h.label for h in s.whole if h.label not in below] if below else []
 
 
-def _figures(h: Judged, columns: Sequence[Column], bold: bool = False) -> Iterator[Value]:
+def _figures(h: Evaluated, columns: Sequence[Column], bold: bool = False) -> Iterator[Value]:
     for column in columns:
         found = h.over[column.key].interval if h.over else None
         value = found if found is None or column.over else found.value
         yield Marked(value, bold=True) if bold and column is AVERAGE else value
 
 
-def _key_costs(h: Judged) -> tuple[Value, ...]:
+def _key_costs(h: Evaluated) -> tuple[Value, ...]:
     if not h.ended:
         return None, None, None
     return _megabytes(stored_bytes(h.costs)), _megabytes(model_bytes(h.costs)), h.costs["train_seconds"]
@@ -221,7 +221,7 @@ def _megabytes(number: float | None) -> float | None:
     return None if number is None else number / 1e6
 
 
-def status(h: Judged) -> str:
+def status(h: Evaluated) -> str:
     """Runs, and how the first ended that did not come to its end."""
     return str(h.runs) if h.status == "ok" else f"{h.ended} of {h.runs} ({h.status})"
 
@@ -272,7 +272,7 @@ def verdict(d: Difference) -> str:
 
 
 def worth(s: Summary) -> Table:
-    """What a method loses when it is judged otherwise than on pairs as they are."""
+    """What a method loses when it is evaluated otherwise than on pairs as they are."""
     of = {(o.label, o.classifier): o for o in s.others}
     rows = [
         (
@@ -285,9 +285,7 @@ def worth(s: Summary) -> Table:
         )
         for w in s.worth
     ]
-    lead = (
-        f"The same states, judged otherwise. Each interval holds by itself, over {s.unit}; all share the test images."
-    )
+    lead = f"The same states, evaluated otherwise. Each interval holds by itself, over {s.unit}; all share the test images."
     return table(WORTH, lead, rows)
 
 

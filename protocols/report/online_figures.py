@@ -108,7 +108,7 @@ def windows(s: Summary, shift: int) -> dict[str, Line]:
 
 
 def _windowed(name: str, colour: str, rows: Sequence[Row]) -> Line | None:
-    """From the counts by block: the share that was right in each window, over the seeds that were judged there."""
+    """From the counts by block: the share that was right in each window, over the seeds that were evaluated there."""
     block, blocks = rows[0]["block"], len(rows[0]["block_n"])
     alike = [r for r in rows if (r["block"], len(r["block_n"])) == (block, blocks)]
     if not blocks:
@@ -304,15 +304,15 @@ def shift_curve(s: Summary, ax: Axes | None = None) -> Figure:
 
 
 def two_by_two(x: Shuffled, ax: Axes | None = None) -> Figure:
-    """Trained and judged in order and shuffled."""
+    """Trained and evaluated in order and shuffled."""
     order = ("ordered", "shuffled")
     values = {
-        (i, j): x.cells[trained, judged]
+        (i, j): x.cells[trained, evaluated]
         for i, trained in enumerate(order)
-        for j, judged in enumerate(order)
-        if math.isfinite(x.cells[trained, judged])
+        for j, evaluated in enumerate(order)
+        if math.isfinite(x.cells[trained, evaluated])
     }
-    return cells(values, [f"trained {name}" for name in order], [f"judged {name}" for name in order], ax=ax)
+    return cells(values, [f"trained {name}" for name in order], [f"evaluated {name}" for name in order], ax=ax)
 
 
 def shuffled(s: Summary) -> Panels:
@@ -320,7 +320,7 @@ def shuffled(s: Summary) -> Panels:
     found = checked(s)
     drawn = []
     for x in found[:MOST_CELLS]:
-        where = f"judged in order {points(x.ordered)}; judged shuffled {points(x.shuffled)}"
+        where = f"evaluated in order {points(x.ordered)}; evaluated shuffled {points(x.shuffled)}"
         said = f"Trained in order minus trained shuffled, points: {where}"
         drawn.append(Panel(two_by_two(x), said, f"{x.label}, window {x.window:,}", note=said))
     left = f" {len(found) - MOST_CELLS} more are in the table above." if len(found) > MOST_CELLS else ""

@@ -50,7 +50,7 @@ ORDER = Column(
 ONLINE = Column(
     "online", "online [95 %]", "accuracy on each batch before it is learned", PERCENT, UP,
     f"{NEAR_FUTURE}, section 3.1 (no equation number)",
-    "1/n sum over samples judged of [f_t(x) = y], x of the batch after the last one learned, t", BLOCKS,
+    "1/n sum over samples evaluated of [f_t(x) = y], x of the batch after the last one learned, t", BLOCKS,
 )  # fmt: skip
 FUTURE = Column(
     "near_future", "S = ... [95 %]", "near-future accuracy: on the batch that begins S samples after the last one learned",
@@ -63,7 +63,7 @@ DROP = Column(
 RETENTION = Column(
     "retention", "retention [95 %]", "accuracy of the final model on the holdout", PERCENT, UP,
     f"{NEAR_FUTURE}, section 3.1: information retention, there backward transfer at the last step on a test stream",
-    "right / judged of the holdout", BLOCKS,
+    "right / evaluated of the holdout", BLOCKS,
 )  # fmt: skip
 PER_STEP = Scale("count", "from 0", lambda value: f"{value:.3g}")
 LEARNERS = Layout(
@@ -100,20 +100,20 @@ PAIRS = Layout(
     ),
 )
 SEEDS = Layout("over_seeds", OVER_SEEDS, (Column("of", "Learner, or pair"), ONLINE, FUTURE, DROP, RETENTION, ORDER))
-JUDGED = "online accuracy judged {} of a learner trained {}"
+EVALUATED = "online accuracy evaluated {} of a learner trained {}"
 GAINED = Column(
-    "difference_in_order", "difference", "what training in order gains, judged in order", DIFFERENCE, NEITHER, OWN, "o - s",
+    "difference_in_order", "difference", "what training in order gains, evaluated in order", DIFFERENCE, NEITHER, OWN, "o - s",
     "blocks of the stream and seeds, both of a row together",
 )  # fmt: skip
 SHUFFLED = Layout(
     "shuffled",
-    "Trained and judged, in order and shuffled",
+    "Trained and evaluated, in order and shuffled",
     (
         LEARNER,
         Column("window", "window"),
         *(
-            Column(key, heading, JUDGED.format(judged, trained), PERCENT, UP, OWN, "right / judged")
-            for key, heading, judged, trained in (
+            Column(key, heading, EVALUATED.format(evaluated, trained), PERCENT, UP, OWN, "right / evaluated")
+            for key, heading, evaluated, trained in (
                 ("in_order_o", "in order: o", "in order of time", "in order"),
                 ("in_order_s", "s", "in order of time", "on the shuffled stream"),
             )
@@ -121,14 +121,20 @@ SHUFFLED = Layout(
         GAINED,
         *(
             Column(
-                key, heading, JUDGED.format("shuffled within the window", trained), PERCENT, UP, OWN, "right / judged"
+                key,
+                heading,
+                EVALUATED.format("shuffled within the window", trained),
+                PERCENT,
+                UP,
+                OWN,
+                "right / evaluated",
             )
             for key, heading, trained in (
                 ("shuffled_o", "shuffled: o", "in order"),
                 ("shuffled_s", "s", "on the shuffled stream"),
             )
         ),
-        replace(GAINED, key="difference_shuffled", about="what training in order gains, judged shuffled"),
+        replace(GAINED, key="difference_shuffled", about="what training in order gains, evaluated shuffled"),
     ),
 )
 LAYOUTS = (LEARNERS, FURTHER, BY_SHIFT, PAIRS, SEEDS, SHUFFLED)
@@ -178,7 +184,7 @@ def checked(s: Summary) -> list[Shuffled]:
 
 
 def ahead(shift: int) -> str:
-    """Where a shift judges, in words."""
+    """Where a shift evaluates, in words."""
     return f"{shift:,} samples ahead" if shift else "online"
 
 
@@ -232,7 +238,7 @@ def key(s: Summary) -> Table:
 
 
 def _shown(s: Summary) -> list[Learned]:
-    """All that have figures; the baseline that is judged by sample last."""
+    """All that have figures; the baseline that is evaluated by sample last."""
     return [*learners(s), *([s.by_sample] if s.by_sample else [])]
 
 

@@ -101,8 +101,8 @@ def _sequence(s: InNames, with_groups: bool) -> Iterator[RenderableType]:
         grid.add_column(justify="right", no_wrap=True)
     grid.add_column(overflow="fold")
     for step, (task, value) in enumerate(zip(s.tasks, own.values, strict=True), 1):
-        judged = [line("" if value is None else f"J {value:.3f}")] if len(grid.columns) == 3 else []
-        grid.add_row(line(f"  {step}"), *judged, line(in_words(task, with_groups)))
+        evaluated = [line("" if value is None else f"J {value:.3f}")] if len(grid.columns) == 3 else []
+        grid.add_row(line(f"  {step}"), *evaluated, line(in_words(task, with_groups)))
     yield grid
 
 

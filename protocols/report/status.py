@@ -71,11 +71,11 @@ def _figures(said: dict[str, Any], running: bool) -> list[str]:
     if not n("total"):  # nothing has begun yet
         return [f"  {', '.join([str(said.get('phase', 'starting')), *_times(said, running)])}"]
     of = "" if said.get("state") == "finished" else f" of about {n('total'):,}"
-    judged = f", {count(n('judged'), 'candidate')} judged" if n("judged") else ""
+    evaluated = f", {count(n('judged'), 'candidate')} evaluated" if n("judged") else ""
     earlier = f"; {count(n('replayed'), 'result')} of earlier sessions" if n("replayed") else ""
     again = f", {n('saved'):,} asked for again and not repeated" if n("saved") else ""
     found = [
-        f"  {said.get('phase')}: {n('done'):,}{of} {said.get('unit')}{judged}",
+        f"  {said.get('phase')}: {n('done'):,}{of} {said.get('unit')}{evaluated}",
         f"  {count(n('trained'), 'training')} done{again}{earlier}",
     ]
     if running:

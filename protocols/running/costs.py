@@ -13,7 +13,7 @@ from protocols.running.snapshot import Expected
 from seqsearch.core.errors import RemoteTraceback, UserError
 from seqsearch.core.notices import notice, warn
 from seqsearch.core.text import counted
-from seqsearch.core.types import Edge, JudgedPart, Prefix, StateKey, reported
+from seqsearch.core.types import Edge, EvaluationSplit, Prefix, StateKey, reported
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.study.study import Study
 
@@ -87,7 +87,7 @@ def each(seconds: float) -> str:
 class UnitCosts:
     """What was measured: ``seconds`` of one training (mean over methods), and of a task of the ``commands`` methods that are
     commands (mean over these, each of which learns a sequence in one go); summed over methods ``state_bytes`` of one state,
-    ``image_seconds`` to judge one image, and ``probe_seconds`` and ``probe_bytes`` of one step's prototypes and kNN features.
+    ``image_seconds`` to evaluate one image, and ``probe_seconds`` and ``probe_bytes`` of one step's prototypes and kNN features.
     ``memory`` is of the method that takes most."""
 
     seconds: float = 0.0
@@ -100,10 +100,10 @@ class UnitCosts:
     memory: Needed | None = None
 
 
-def unit_costs(study: Study, prefix: Prefix, judged: JudgedPart, scratch: Path, length: int) -> UnitCosts:
+def unit_costs(study: Study, prefix: Prefix, evaluated: EvaluationSplit, scratch: Path, length: int) -> UnitCosts:
     """Learn one experience, and a second on top of it, once with each method: the second is what is timed; of a command both.
 
-    ``length`` experiences are in a sequence, which are all judged again after each. On ``test`` they are learned as they are
+    ``length`` experiences are in a sequence, which are all evaluated again after each. On ``test`` they are learned as they are
     `reported`, which takes longest.
 
     Raises:
@@ -116,7 +116,7 @@ def unit_costs(study: Study, prefix: Prefix, judged: JudgedPart, scratch: Path, 
     seconds, by_command, image_seconds = list[float](), list[float](), 0.0
     for method in study.methods:
         notice(f"timing two tasks of {method.label} ...")
-        edge = Edge(StateKey(method, settings.seed, 0, reported(prefix) if judged == "test" else prefix), judged)
+        edge = Edge(StateKey(method, settings.seed, 0, reported(prefix) if evaluated == "test" else prefix), evaluated)
         if not method.command:
             trainer.train(replace(edge, key=edge.key.after(1)))  # it also pays for loading and for frozen features
         result = trainer.train(edge)

@@ -22,7 +22,7 @@ from seqsearch.core.types import ClassId, Edge, MethodSpec, Rollout, StateKey, T
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Counts, outcome
 from seqsearch.results.rows import (
-    JudgedRollout,
+    EvaluatedRollout,
     Row,
     RunInfo,
     SequenceKind,
@@ -77,9 +77,9 @@ class RunFiles:
         """Write ``sequences.parquet``."""
         return self.write(SEQUENCES, sequence_rows(self.info, sequences))
 
-    def results(self, judged: Iterable[JudgedRollout]) -> list[Row]:
+    def results(self, evaluated: Iterable[EvaluatedRollout]) -> list[Row]:
         """Write ``results.parquet``."""
-        return self.write(RESULTS, result_rows(judged))
+        return self.write(RESULTS, result_rows(evaluated))
 
     def costs(
         self, searched: Searched | None, reached: str | None, failures: Mapping[str, str] | None = None
@@ -128,17 +128,17 @@ def rescored(
     journal: Journal,
     methods: Iterable[MethodSpec],
     sequences: Iterable[tuple[str, SequenceKind, Tasks, Iterable[int]]],
-) -> Iterator[JudgedRollout]:
-    """What is known of sequences: id, kind, tasks, and the training seeds that they were to be judged with."""
+) -> Iterator[EvaluatedRollout]:
+    """What is known of sequences: id, kind, tasks, and the training seeds that they were to be evaluated with."""
     for m, (sequence_id, kind, tasks, replicates) in itertools.product(methods, list(sequences)):
         for r in replicates:
-            if judged := known(journal, Rollout(StateKey(m, study.settings.seed, r, reported(tasks)), "test")):
+            if evaluated := known(journal, Rollout(StateKey(m, study.settings.seed, r, reported(tasks)), "test")):
                 tag = "" if m.command else study.weight_tags[m.backbone]
-                yield JudgedRollout(sequence_id, kind, "rescore", m.label, m.digest, tag, r, "test", judged)
+                yield EvaluatedRollout(sequence_id, kind, "rescore", m.label, m.digest, tag, r, "test", evaluated)
 
 
 def known(journal: Journal, rollout: Rollout) -> Outcome | None:
-    """A rollout as far as it has been judged; None if not even its first task has been."""
+    """A rollout as far as it has been evaluated; None if not even its first task has been."""
     results: list[EdgeResult] = []
     for edge in rollout.edges():
         result = journal.edge(edge.digest)

@@ -164,7 +164,8 @@ class Monitor:
         self._show(
             Snapshot(
                 phase, done, max(done, self._total), "rollouts", step, steps,
-                rollouts=sum(counts.rollouts.values()), judged=sum(p.judged for p in progress.values()), trained=counts.trained,
+                rollouts=sum(counts.rollouts.values()), judged=sum(p.evaluated for p in progress.values()),
+                trained=counts.trained,
                 saved=counts.shared, cache_hits=counts.known, replayed=before.replayed, in_flight=counts.in_flight,
                 queued=queued, workers=self._evaluator.workers, busy=busy, busy_share=self._evaluator.busy_share(),
                 left_seconds=left, troubles=tuple(counts.troubles),

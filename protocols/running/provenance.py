@@ -13,7 +13,7 @@ from seqsearch.pools.stand_in import has_mark
 
 CIRCULAR = (
     "Hyperparameters were tuned on the first tasks of a searched sequence (--tune-on first, the paper's way): the methods are "
-    "judged on tasks that they were tuned on, and all tasks but the first had been chosen to be hard for their defaults."
+    "evaluated on tasks that they were tuned on, and all tasks but the first had been chosen to be hard for their defaults."
 )
 REWARDED_ON_TEST = "The search was rewarded on the test images that it is scored on (--reward-split test): biased."
 SEPARATED = (
@@ -32,7 +32,7 @@ BASELINES = {
     ),
     "greedy": (
         "Random sequences are no draw from the whole pool: each task after the first is a random choice of the candidates that a "
-        "search would have judged there (--baseline greedy)."
+        "search would have evaluated there (--baseline greedy)."
     ),
 }
 """Statements on random sequences by ``--baseline``; uniform ones need none."""

@@ -162,7 +162,7 @@ class Session:
         return self._search.edges if self._search is not None else self.edges
 
     def failure(self) -> str:
-        """The first failure of a method, in a line; empty if a sequence was learned to its end and judged on test images."""
+        """The first failure of a method, in a line; empty if a sequence was learned to its end and evaluated on test images."""
         first = ""
         for edge in self.asked.values():
             if (known := self.journal.edge(edge.digest)) is None:

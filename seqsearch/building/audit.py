@@ -1,6 +1,6 @@
 """What the columns of a table give away: how well each alone tells the class of an image it has not seen.
 
-A lookup from value to class is made of half of the images of each class and judged on the other half. Images that are bound
+A lookup from value to class is made of half of the images of each class and evaluated on the other half. Images that are bound
 together are in one half, or the same value of one advert would be learned and asked. A value stands for the class of whose
 images it has the largest share; one that was not seen, or is missing, for no class. Values are taken as they are told: a price
 that occurs once gives nothing away.
@@ -95,12 +95,12 @@ def _accuracy(codes: NDArray[np.int64], labels: NDArray[np.int64], learned: NDAr
     last = np.flatnonzero(np.append(np.diff(values[order]), 1)) if len(order) else order
     lookup = np.full(int(codes.max()) + 2, -1)
     lookup[values[order][last]] = classes[order][last]
-    judged = np.flatnonzero(~learned)
+    evaluated = np.flatnonzero(~learned)
     right = (
-        lookup[codes[judged]] == labels[judged]
+        lookup[codes[evaluated]] == labels[evaluated]
     )  # a missing value is the last place of the lookup, which is no class
-    totals = np.bincount(labels[judged], minlength=n_classes)
-    per_class = np.bincount(labels[judged], weights=right, minlength=n_classes)[totals > 0] / totals[totals > 0]
+    totals = np.bincount(labels[evaluated], minlength=n_classes)
+    per_class = np.bincount(labels[evaluated], weights=right, minlength=n_classes)[totals > 0] / totals[totals > 0]
     return float(per_class.mean()) if len(per_class) else 0.0
 
 

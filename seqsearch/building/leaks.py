@@ -2,7 +2,7 @@
 
 A caption leaks if the class's name, or a synonym of it, stands in it as whole words, whatever the case, accents, umlauts,
 invisible characters and punctuation, a word perhaps in the possessive, two of them perhaps written as one, the last in the other
-number. Captions are judged one by one: an image is dropped when none of its captions is left.
+number. Captions are evaluated one by one: an image is dropped when none of its captions is left.
 """
 
 from __future__ import annotations

@@ -47,12 +47,12 @@ TEMPERATURE = 10.0
 SETTLING = 40
 """Batches of pairs from which the features' mean and variance are taken in the end."""
 TRIED = ((10, 10), (50, 4))
-"""Classes and how often they are drawn, where the features are judged."""
+"""Classes and how often they are drawn, where the features are evaluated."""
 MODES = "image and text", "image alone", "text alone"
 
 
 class Pretrained(nn.Module):
-    """The network with what is thrown away in the end: classifier, words, judge of pairs, and maps to each other."""
+    """The network with what is thrown away in the end: classifier, words, evaluate of pairs, and maps to each other."""
 
     def __init__(self, classes: int) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class Pretrained(nn.Module):
         begin_at_random(self.network)
         begin_with_plain_vit(self.network)
         dim, image, text = GlyphFlava.dim, self.network.width("image"), self.network.width("text")
-        self.head, self.judge = Head(dim, classes), nn.Linear(dim, 1)
+        self.head, self.evaluate = Head(dim, classes), nn.Linear(dim, 1)
         self.words = nn.Linear(dim, self.network.text_embeddings.word_embeddings.num_embeddings)
         nn.init.constant_(self.words.bias, -4.0)
         self.of_image, self.of_text = nn.Linear(image, dim), nn.Linear(text, dim)
@@ -74,7 +74,7 @@ class Pretrained(nn.Module):
         one_class, whole = batch.paired != 0, batch.paired >= 0
         classified = functional.cross_entropy(self.head(found[one_class]), batch.targets[one_class])
         worded = self.worded(found[one_class], batch.words[one_class])
-        verdict = self.judge(found[whole])[:, 0]
+        verdict = self.evaluate(found[whole])[:, 0]
         matched = functional.binary_cross_entropy_with_logits(verdict, batch.paired[whole].float())
         image, text = self._states["image"], self._states["text"]
         contrasted = self._contrasted(image, text, batch.paired == 1)
@@ -209,7 +209,7 @@ def features_of(backbone: GlyphFlava, pool: Any, rows: NDArray[np.int64], mode: 
     return np.asarray(torch.cat(parts).numpy())
 
 
-def judged(backbone: GlyphFlava, pool: Pool) -> Iterator[tuple[int, str, float]]:
+def evaluated(backbone: GlyphFlava, pool: Pool) -> Iterator[tuple[int, str, float]]:
     """Ways, what is looked at, and accuracy of nearest class means: of `MODES`, and of ``glyph_vit``."""
     for ways, draws in TRIED:
         for mode in MODES:
@@ -224,7 +224,7 @@ def report(backbone: GlyphFlava, out: Path, seconds: float) -> None:
         f"{out.stat().st_size / 1e6:.2f} MB, {seconds:.0f} cpu-seconds"
     )
     for policy in ("first", "concat"):
-        for ways, what, right in judged(backbone, build_pool(captions=policy)):
+        for ways, what, right in evaluated(backbone, build_pool(captions=policy)):
             print(f"{ways}-way, unseen classes, captions={policy}: {what} {right:.3f}", flush=True)
 
 

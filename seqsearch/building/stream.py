@@ -89,7 +89,9 @@ def _joined(sources: dict[StreamPart, Source]) -> tuple[Source, tuple[str, ...]]
         ).astype(np.uint8)
     times = None if first[0].times is None else np.concatenate([s.times for s in first if s.times is not None])
     whole = replace(sources["main"], codes=codes, names=names, times=times, parts=parts, read=_read_all(first))
-    if times is not None and len(first) > 1:  # the search part comes first, whatever its times; `checked` judges them
+    if (
+        times is not None and len(first) > 1
+    ):  # the search part comes first, whatever its times; `checked` evaluates them
         begin = len(sources["search"]) if "search" in sources else 0
         order = np.concatenate([np.arange(begin), begin + np.argsort(times[begin:], kind="stable")])
         whole = whole.taken(order)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from seqsearch.building.stream_sources import Positions, Source, check_finite
 from seqsearch.core.errors import UserError
-from seqsearch.storage.parquet_file import ParquetFile, judged
+from seqsearch.storage.parquet_file import ParquetFile, damage_reported
 from seqsearch.streams.columns import WIDEST, Columns, read_columns, readable
 from seqsearch.streams.files import StreamImages
 from seqsearch.streams.vectors import Vectors, features_are_bytes
@@ -63,7 +63,7 @@ def _lists(file: Path, opened: ParquetFile, n: int) -> NDArray[np.float32]:
     parts, dim, at = list[NDArray[np.float32]](), 0, 0
     for piece in opened.pieces(["features"]):
         column = piece.column(0)
-        with judged():
+        with damage_reported():
             lengths = np.diff(column.offsets.to_numpy())
             values = np.asarray(column.flatten().to_numpy(zero_copy_only=False), dtype="<f4")
         dim = dim or int(lengths[0])

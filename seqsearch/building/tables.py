@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.core.typed import brief
-from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
+from seqsearch.storage.parquet_file import BadParquet, ParquetFile, damage_reported
 from seqsearch.storage.reading import open_regular
 
 MOST_CSV = 4 << 30
@@ -81,7 +81,7 @@ class _Parquet:
     def values(self, name: str) -> list[Any]:
         column = self._column(name)
         try:
-            with judged():
+            with damage_reported():
                 found: list[Any] = column.to_pylist()
         except BadParquet as error:  # texts that are no UTF-8
             raise UserError(f"{self.path}: column {name!r} cannot be read ({error})") from None
@@ -90,7 +90,7 @@ class _Parquet:
     def coded(self, name: str) -> tuple[NDArray[np.int64], list[str]]:
         column = self._column(name)
         try:
-            with judged():
+            with damage_reported():
                 return codes_of(column)
         except BadParquet:
             raise UserError(

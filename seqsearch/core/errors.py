@@ -28,7 +28,7 @@ class CannotWrite(UserError):
 
 
 class AccessError(RuntimeError):
-    """Data was asked for that class-incremental learning does not let a method see, or be judged on."""
+    """Data was asked for that class-incremental learning does not let a method see, or be evaluated on."""
 
 
 class Diverged(Exception):

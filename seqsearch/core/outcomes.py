@@ -22,7 +22,7 @@ HEAD = "head"
 
 @dataclass(frozen=True)
 class ClassifierCounts:
-    """How one named classifier did on the images judged.
+    """How one named classifier did on the images evaluated.
 
     Attributes:
         name: ``head``, or another that the method has beside it (``nme``: nearest mean of exemplars).
@@ -42,7 +42,7 @@ class ClassifierCounts:
 class EdgeResult:
     """What one edge brought: what is right after its last experience, and what it cost.
 
-    ``judged`` counts the images of each group and class; ``classifiers`` say how many were right, the head first. ``counters``
+    ``evaluated`` counts the images of each group and class; ``classifiers`` say how many were right, the head first. ``counters``
     are further figures by name. ``trained`` lists the states that were trained for it: itself, and any ancestor whose state had
     been lost; empty when the state was still there. ``earlier`` lists the states that were there because an earlier session of
     the run had trained them; the journal counts one that no earlier session noted (`seqsearch.engine.journal`).
@@ -76,13 +76,13 @@ class EdgeResult:
         """A result for each experience, where one stands for all of them; the last has what it cost."""
         if len(self.steps) < 2:
             return (self,)
-        judged, none_paid = (
+        evaluated, none_paid = (
             tuple((n,) for n in self.counts),
             replace(self, steps=(), train_seconds=0.0, judge_seconds=0.0),
         )
         before = (
             replace(
-                none_paid, judged=judged[: len(right)], classifiers=(ClassifierCounts(HEAD, tuple((k,) for k in right), ()),),
+                none_paid, judged=evaluated[: len(right)], classifiers=(ClassifierCounts(HEAD, tuple((k,) for k in right), ()),),
                 counters=(), trained=(), footprint=(), notes=(),
             )
             for right in self.steps[:-1]
@@ -91,7 +91,7 @@ class EdgeResult:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Images judged of each group ``[t]``."""
+        """Images evaluated of each group ``[t]``."""
         return tuple(map(sum, self.judged))
 
     @property
@@ -127,9 +127,9 @@ class ProbeResult:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A judged rollout.
+    """An evaluated rollout.
 
-    ``accuracy`` and ``masked_accuracy`` are lower-triangular ``[T, T]``, row = experiences trained, column = group judged, NaN
+    ``accuracy`` and ``masked_accuracy`` are lower-triangular ``[T, T]``, row = experiences trained, column = group evaluated, NaN
     above the diagonal. ``masked`` means that scores were restricted to the group's own classes.
     """
 

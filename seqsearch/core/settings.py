@@ -210,7 +210,7 @@ class StudySettings(PoolSettings, MethodSettings):
 
     @property
     def scenario(self) -> str:
-        """What is learned at a time and how it is judged (`seqsearch.training.scenario`)."""
+        """What is learned at a time and how it is evaluated (`seqsearch.training.scenario`)."""
         return "class_incremental"
 
 

@@ -1,8 +1,8 @@
 """What is asked for, all frozen, all on this page; `seqsearch.core.outcomes` holds what is answered.
 
 A continual-learning state is a pure function of (method, config, seed, replicate, prefix): its `StateKey`, which travels whole.
-What trains is an `Edge`: one more experience on top of a prefix. A `Rollout` is a chain of edges that a planner wants judged; a
-`Probe` is what it wants to know of a state.
+What trains is an `Edge`: one more experience on top of a prefix. A `Rollout` is a chain of edges that a planner wants evaluated;
+a `Probe` is what it wants to know of a state.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from seqsearch.core.digests import digest_of
 
-JudgedPart = Literal["reward", "test"]
+EvaluationSplit = Literal["reward", "test"]
 """The part of the pool that an accuracy is measured on."""
 
 
@@ -46,7 +46,7 @@ class Task:
 @dataclass(frozen=True)
 class Segment:
     """The steps ``start`` to ``stop`` (exclusive) of a stream; ``stream`` is the identity of its content, of the order and
-    batches in which it is played, and of what is judged on the way."""
+    batches in which it is played, and of what is evaluated on the way."""
 
     stream: str
     start: int
@@ -141,12 +141,12 @@ class StateKey:
 class Edge:
     """Learn one more experience: the state of ``key.parent`` becomes that of ``key``. The unit that is scheduled.
 
-    ``judged`` says on which part of the pool the results are measured; it has no part in the state.
+    ``evaluated`` says on which part of the pool the results are measured; it has no part in the state.
     ``keep`` says that the state may be extended later; it has no part in any identity.
     """
 
     key: StateKey
-    judged: JudgedPart = "reward"
+    judged: EvaluationSplit = "reward"
     keep: bool = field(default=True, compare=False)
 
     @cached_property
@@ -186,13 +186,13 @@ class Probe:
 
 @dataclass(frozen=True)
 class Rollout:
-    """A sequence to be trained and judged with one method: a chain of edges.
+    """A sequence to be trained and evaluated with one method: a chain of edges.
 
     ``leaf`` says that the last state will not be extended, so that it need not be kept.
     """
 
     key: StateKey
-    judged: JudgedPart = "reward"
+    judged: EvaluationSplit = "reward"
     leaf: bool = field(default=False, compare=False)
 
     @cached_property

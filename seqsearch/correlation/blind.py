@@ -1,7 +1,7 @@
 """The blind classifier: it predicts the most frequent of the last k labels that were revealed, and never sees an image.
 
 "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?", Sections 3.2 and 3.5. With M_k[j] the mode of
-y[max(0, j - k)] ... y[j - 1] (ties: the label that occurred last), samples judged are i = first, ..., n - 1, and
+y[max(0, j - k)] ... y[j - 1] (ties: the label that occurred last), samples evaluated are i = first, ..., n - 1, and
 
     by sample:  pred_{k,S}(i) = M_k[i - S]
     by batch:   pred_{k,S}(i) = M_k[floor(i / B) B - S]   for S a multiple of B: what a learner knows that trains batch by batch
@@ -10,7 +10,7 @@ y[max(0, j - k)] ... y[j - 1] (ties: the label that occurred last), samples judg
     e(k, S) = sum over c of P(pred = c) P(y = c), over the same i: what two independent series with these classes agree by chance
     kappa(k, S) = (a - e) / (1 - e)
 
-All k and S are judged on the same samples. ``first`` is the longest S plus the longest k, rounded up to whole batches, so that
+All k and S are evaluated on the same samples. ``first`` is the longest S plus the longest k, rounded up to whole batches, so that
 every window is full.
 """
 
@@ -39,7 +39,7 @@ SHIFTS = (0, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 
 class Rates:
     """What blind classifiers get right, by window k (rows) and shift S (columns).
 
-    ``batch``: B; 1 by sample. ``n``: samples judged, the same for all. ``hits [K, S]``: right ones. ``expected [K, S]``: e.
+    ``batch``: B; 1 by sample. ``n``: samples evaluated, the same for all. ``hits [K, S]``: right ones. ``expected [K, S]``: e.
     ``majority_so_far [S]``: accuracy of the most frequent of all revealed labels. ``ceiling [S]``: share of samples whose class
     was revealed before, above which no classifier of revealed classes comes.
     """
@@ -66,9 +66,9 @@ class Rates:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Blind classifiers over a stream of ``total`` labels, of which those from ``first`` on are judged.
+    """Blind classifiers over a stream of ``total`` labels, of which those from ``first`` on are evaluated.
 
-    ``classes``: C. ``majority``: accuracy of the one class that is most frequent among the judged, known in hindsight.
+    ``classes``: C. ``majority``: accuracy of the one class that is most frequent among the evaluated, known in hindsight.
     ``uniform``: 1 / C, guessing. ``by_batch``: None unless a batch was given and some shift is a multiple of it.
     """
 
@@ -108,15 +108,15 @@ def sweep(
 ) -> Sweep:  # fmt: skip
     """Every window and shift in one pass a window; by sample, and with ``batch`` also by batch, at its multiples.
 
-    Memory: the labels, 2 bytes each, and two megabytes a thread. ``first``: the first sample judged, if not the longest shift
+    Memory: the labels, 2 bytes each, and two megabytes a thread. ``first``: the first sample evaluated, if not the longest shift
     plus the longest window; then windows are shorter at the start. ``classes``: C, if not the classes that occur.
 
     Raises:
-        UserError: labels as of `narrow`; windows below 1, negative shifts; or no sample left to judge.
+        UserError: labels as of `narrow`; windows below 1, negative shifts; or no sample left to evaluate.
     """
     y, C = narrow(labels, classes)
     ks, Ss, B = rising(windows, 1, "windows"), rising(shifts, 0, "shifts"), rising([batch or 1], 1, "batches")[0]
-    start = judged_from(len(y), ks, Ss, B, first)
+    start = first_evaluated(len(y), ks, Ss, B, first)
     weights = np.bincount(y[start:], minlength=C)
     by_sample = _rates(y, ks, Ss, 1, start, weights, threads)
     whole = tuple(S for S in Ss if S % B == 0)
@@ -127,8 +127,10 @@ def sweep(
     )  # fmt: skip
 
 
-def judged_from(n: int, windows: tuple[int, ...], shifts: tuple[int, ...], batch: int, first: int | None = None) -> int:
-    """The first sample that is judged, a multiple of ``batch``.
+def first_evaluated(
+    n: int, windows: tuple[int, ...], shifts: tuple[int, ...], batch: int, first: int | None = None
+) -> int:
+    """The first sample that is evaluated, a multiple of ``batch``.
 
     Raises:
         UserError: of a stream of ``n`` none would be left, or ``first`` is within the longest shift.
@@ -137,10 +139,10 @@ def judged_from(n: int, windows: tuple[int, ...], shifts: tuple[int, ...], batch
     wanted = max(least, shifts[-1] + windows[-1]) if first is None else first
     start = -(-wanted // batch) * batch
     if start < least:
-        raise UserError(f"judging from sample {first} on with a shift of {shifts[-1]}: it must be {least} at least")
+        raise UserError(f"evaluation from sample {first} on with a shift of {shifts[-1]}: it must be {least} at least")
     if start >= n:
         raise UserError(
-            f"of {n} labels none is left to judge after {start} (shift {shifts[-1]}, window {windows[-1]}): "
+            f"of {n} labels none is left to evaluate after {start} (shift {shifts[-1]}, window {windows[-1]}): "
             "give smaller shifts or windows, or first="
         )
     return start
@@ -162,7 +164,7 @@ def _rates(
 def one_window(
     y: Labels, k: int, batch: int, shifts: tuple[int, ...], edges: Int64, weights: Int64
 ) -> tuple[Int64, Int64, Int64]:
-    """The pass of window k over blocks of judged samples, whose bounds are ``edges [G + 1]``; releases the interpreter's lock.
+    """The pass of window k over blocks of evaluated samples, whose bounds are ``edges [G + 1]``; releases the interpreter's lock.
 
     Returns right predictions ``[S, G]``; the sums of ``weights [C]`` at what was predicted ``[S, G]``; and how often each class
     was predicted at S = 0 ``[C]``.

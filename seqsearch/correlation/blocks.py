@@ -92,7 +92,7 @@ def too_few(n: int, block: int) -> str:
 
 
 def block_size(n: int, shift: int) -> int:
-    """Samples of a block of a stream of ``n`` that is judged ``shift`` samples ahead."""
+    """Samples of a block of a stream of ``n`` that is evaluated ``shift`` samples ahead."""
     return max(SHORTEST_BLOCK, shift, min(max(USUAL_BLOCK, 4 * shift), n // FEWEST_BLOCKS))
 
 
@@ -186,7 +186,7 @@ def of_difference(
     """Of a difference, by the block means ``[R, G]`` of both sides on the same samples.
 
     A side of one seed is taken as it is: of a learner that draws nothing, or of this training. ``same_trainings``: each seed of
-    ``a`` is the training of that seed of ``b``, judged in another way.
+    ``a`` is the training of that seed of ``b``, evaluated in another way.
     """
     if not unavailable_because and float(np.ptp(a.mean(axis=0) - b.mean(axis=0))) <= AGREE:
         unavailable_because = "the two are right in the same blocks equally often"

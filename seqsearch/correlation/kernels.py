@@ -126,7 +126,7 @@ def blind_pass(
 ) -> None:  # fmt: skip
     """One pass for window k.
 
-    ``shifts [S]``; ``edges [G + 1]``: bounds of the blocks of judged samples, the first greater than every shift,
+    ``shifts [S]``; ``edges [G + 1]``: bounds of the blocks of evaluated samples, the first greater than every shift,
     the last is n. ``batch`` B: all samples of a batch see the M_k of its first; 1 for each its own.
     ``weights [C]``. ``at [A]`` rising, none above n.
     Fills ``hits [S, G]``: right predictions; ``sums [A]``: of ``weights[M_k[j]]`` over j < at
@@ -154,10 +154,10 @@ def blind_pass(
         if start >= edges[0]:
             for c in shown:
                 counted[c] += 1
-            judged = labels[start:stop]
+            evaluated = labels[start:stop]
             for s in range(shifts.size):
                 first = longest - shifts[s]
-                hits[s, g] += equal(judged, held[first : first + stop - start])
+                hits[s, g] += equal(evaluated, held[first : first + stop - start])
         for i in range(longest):
             held[i] = held[i + stop - start]
         start = stop

@@ -60,7 +60,7 @@ class ShiftChoice:
     ``shift``: S in samples; None with a ``reason``. ``gain [K, S]``: kappa of each of ``windows`` at each of ``shifts``; of the
     other nulls accuracy less that of the null. ``best [S]``: the highest gain of windows up to ``longest_window``. ``bound
     [S]``: upper confidence bound of what it is above the plateau. ``plateau``: the highest mean gain of a window at
-    ``plateau_shifts``; 0 of other nulls. ``drift``: mean gain of each longer window there. ``n`` samples judged from ``first``
+    ``plateau_shifts``; 0 of other nulls. ``drift``: mean gain of each longer window there. ``n`` samples evaluated from ``first``
     on, in ``blocks`` blocks. ``dropped``: shifts for which the stream is too short. ``segments``: of each part of the stream,
     if it was cut.
     """
@@ -87,8 +87,8 @@ class ShiftChoice:
 
 
 @dataclass(frozen=True)
-class _Judged:
-    """What is judged: labels, windows, bounds of blocks; per block how many and of which class."""
+class _Samples:
+    """What is evaluated: labels, windows, bounds of blocks; per block how many and of which class."""
 
     y: Labels
     windows: tuple[int, ...]
@@ -177,16 +177,16 @@ def _choose(
     G = min(MOST_BLOCKS, (len(y) - first) // max(SHORTEST_BLOCK, 4 * kept[-1]))
     edges = np.linspace(first, len(y), G + 1).astype(np.int64)
     by_block = np.array([np.bincount(y[a:b], minlength=C) for a, b in pairwise(edges)])
-    judged = _Judged(y, ks[:used], edges, by_block, asked.null, uniform, threads)
-    gain, shares = judged.curve(kept)
+    evaluated = _Samples(y, ks[:used], edges, by_block, asked.null, uniform, threads)
+    gain, shares = evaluated.curve(kept)
     base = shares[:, -len(far) :].mean(axis=1) if asked.null == "independence" else np.zeros((used, G))
     bounds = _bounds(shares, base, asked.level)
     tried = dict(zip(kept, bounds, strict=True))
     gains = dict(zip(kept, gain.T, strict=True))
-    recurring = _recurring(judged, base[:1], _smallest(tried, asked.tol), kept[-1], asked)
+    recurring = _recurring(evaluated, base[:1], _smallest(tried, asked.tol), kept[-1], asked)
     asking = recurring or _between(tried, asked.tol, asked.batch, far[0])
     while asking:
-        more, shares = judged.curve(asking)
+        more, shares = evaluated.curve(asking)
         tried |= dict(zip(asking, _bounds(shares, base, asked.level), strict=True))
         gains |= dict(zip(asking, more.T, strict=True))
         asking = _between(tried, asked.tol, asked.batch, far[0])
@@ -197,16 +197,16 @@ def _choose(
     return replace(
         asked, shift=shift, reason=reason, n=len(y) - first, first=first, blocks=G, windows=ks[:used], shifts=order, gain=table,
         best=table.max(axis=0), bound=np.array([tried[S] for S in order]), plateau=plateau, plateau_shifts=far,
-        drift=_drift(replace(judged, windows=ks[used:]), far),
+        drift=_drift(replace(evaluated, windows=ks[used:]), far),
     )  # fmt: skip
 
 
-def _drift(judged: _Judged, far: tuple[int, ...]) -> tuple[tuple[int, float], ...]:
+def _drift(evaluated: _Samples, far: tuple[int, ...]) -> tuple[tuple[int, float], ...]:
     """Of longer windows, shorter than full at the start, the mean gain at the longest shifts."""
-    if not judged.windows:
+    if not evaluated.windows:
         return ()
-    gain, _ = judged.curve(far)
-    return tuple((k, float(g)) for k, g in zip(judged.windows, gain.mean(axis=1), strict=True))
+    gain, _ = evaluated.curve(far)
+    return tuple((k, float(g)) for k, g in zip(evaluated.windows, gain.mean(axis=1), strict=True))
 
 
 def _smallest(tried: dict[int, float], tol: float) -> int | None:
@@ -219,14 +219,14 @@ def _smallest(tried: dict[int, float], tol: float) -> int | None:
     return found
 
 
-def _recurring(judged: _Judged, base: Float64, found: int | None, last: int, asked: ShiftChoice) -> tuple[int, ...]:
+def _recurring(evaluated: _Samples, base: Float64, found: int | None, last: int, asked: ShiftChoice) -> tuple[int, ...]:
     """Shifts after ``found``, up to ``last``, at which the shortest window surely beats its plateau ``base [1, G]``."""
-    most = max(1, min(SCANNED, MOST_COMPARED // len(judged.y)))
+    most = max(1, min(SCANNED, MOST_COMPARED // len(evaluated.y)))
     spacing = asked.batch * -(-last // (asked.batch * most))
     scanned = () if found is None else tuple(range((found // spacing + 1) * spacing, last + 1, spacing))
     if not scanned:
         return ()
-    _, shares = replace(judged, windows=judged.windows[:1]).curve(scanned)
+    _, shares = replace(evaluated, windows=evaluated.windows[:1]).curve(scanned)
     lower = -_bounds(-shares, -base, 1 - (1 - asked.level) / len(scanned))
     return tuple(S for S, bound in zip(scanned, lower, strict=True) if bound > asked.tol)
 

@@ -100,20 +100,20 @@ def _own(shares: Float64, not_sampled: float, over_seeds: bool) -> float:
 
 def rarer(shares: NDArray[np.floating], classes: NDArray[np.integer]) -> float:
     """How many different images of a sequence were right with some seed, or wrong, whichever is fewer; no more than there are
-    judgements of that kind over all seeds. Of several sequences the mean.
+    evaluations of that kind over all seeds. Of several sequences the mean.
 
-    By ``shares [n, R, I]``. Images that all seeds judge alike count once: a further seed says nothing of others. Of
+    By ``shares [n, R, I]``. Images that all seeds evaluate alike count once: a further seed says nothing of others. Of
     classes without an image that was right nothing is counted.
     """
     size = np.abs(shares)
     n, right = len(size), shares.sum(axis=2)
     held = np.isin(classes, np.unique(classes[size.any(axis=(0, 1))])).sum()
-    judgements = min(right.sum(), (1 - right).sum()) * held
+    results = min(right.sum(), (1 - right).sum()) * held
     _, of = np.unique(classes, return_inverse=True)
     most = np.zeros((of.max() + 1, n))  # what an image adds where it is right, by class and sequence
     np.maximum.at(most, of, size.max(axis=1).T)
     whole = most[of].T[:, None]
     if (size >= (1 - AGREE) * whole).all():  # shares that are no single images' say nothing of different ones
-        return float(judgements / n)
+        return float(results / n)
     different = min((size > AGREE * whole).any(axis=1).sum(), (size < (1 - AGREE) * whole).any(axis=1).sum())
-    return float(min(judgements, different) / n)
+    return float(min(results, different) / n)

@@ -52,7 +52,7 @@ def extremes_test(hard: float | None, easy: float | None, random: ArrayLike, lev
     Assumed: if the objective S has nothing to do with accuracy, an extreme order and its training seed are one more draw of
     what the random orders and their seeds are drawn from. Every order has one training, with a seed that serves no random order;
     the two extremes may share theirs. Further extremes of the same matrix share tasks with the first and add nothing here. Ties
-    count against the claim. The ends are judged by "A Sharper Bonferroni Procedure for Multiple Tests of Significance"
+    count against the claim. The ends are evaluated by "A Sharper Bonferroni Procedure for Multiple Tests of Significance"
     (Hochberg, 1988): both if the larger p is at most ``level``, else the smaller one if it is at most half of that.
 
     Raises:

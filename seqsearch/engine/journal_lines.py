@@ -70,17 +70,17 @@ def understood(line: bytes) -> Entry:
 
 def _edge(values: dict[str, Any]) -> dict[str, Any]:
     found = _checked(values, EdgeResult)
-    judged, classifiers = found["judged"], found["classifiers"]
-    if found["status"] == "ok" and not (judged and classifiers and classifiers[0].name == HEAD):
-        raise ValueError("a result without what was judged")
-    if any(not sum(group) for group in judged) or (classifiers and not judged):
-        raise ValueError("nothing was judged of a group")
+    evaluated, classifiers = found["judged"], found["classifiers"]
+    if found["status"] == "ok" and not (evaluated and classifiers and classifiers[0].name == HEAD):
+        raise ValueError("a result without what was evaluated")
+    if any(not sum(group) for group in evaluated) or (classifiers and not evaluated):
+        raise ValueError("nothing was evaluated of a group")
     if len({c.name for c in classifiers}) < len(classifiers):
         raise ValueError("two classifiers of one name")
     for c in classifiers:
-        _check_counts(c, judged)
+        _check_counts(c, evaluated)
     if found["steps"]:
-        _check_steps(found["steps"], [sum(group) for group in judged], classifiers)
+        _check_steps(found["steps"], [sum(group) for group in evaluated], classifiers)
     return found
 
 
@@ -90,19 +90,19 @@ def _check_steps(steps: Counts, counts: list[int], classifiers: tuple[Classifier
     if [len(row) for row in steps] != list(range(1, len(counts) + 1)) or list(steps[-1]) != last:
         raise ValueError("rows of results that are not whole")
     if any(k > n for row in steps for k, n in zip(row, counts, strict=False)):
-        raise ValueError("more images right than were judged")
+        raise ValueError("more images right than were evaluated")
 
 
-def _check_counts(c: ClassifierCounts, judged: Counts) -> None:
-    """Raises ValueError: counts of a classifier that do not go with the images judged, or with each other."""
+def _check_counts(c: ClassifierCounts, evaluated: Counts) -> None:
+    """Raises ValueError: counts of a classifier that do not go with the images evaluated, or with each other."""
     for counts in (c.correct, *([c.masked] if c.masked else [])):
-        if [len(group) for group in counts] != [len(group) for group in judged]:
+        if [len(group) for group in counts] != [len(group) for group in evaluated]:
             raise ValueError("a row of results that is not whole")
-        pairs = zip(chain(*counts), chain(*judged), strict=True)
+        pairs = zip(chain(*counts), chain(*evaluated), strict=True)
         if any(right > n for right, n in pairs):
-            raise ValueError("more images right than were judged")
+            raise ValueError("more images right than were evaluated")
     if c.images:
-        ends = np.cumsum(list(chain(*judged)))
+        ends = np.cumsum(list(chain(*evaluated)))
         right = np.concatenate(([0], np.cumsum(unpacked(c.images, int(ends[-1])))))[ends]
         if np.diff(right, prepend=0).tolist() != list(chain(*c.correct)):
             raise ValueError("other images right than are counted")

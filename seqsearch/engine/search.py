@@ -230,10 +230,10 @@ def outcome(rollout: Rollout, results: Sequence[EdgeResult]) -> Outcome:
         if (
             result.status == "ok" and len(result.counts) == t + 1
         ):  # of segments of a stream, groups are not what was learned
-            judged = np.array(result.counts)
-            accuracy[t, : t + 1] = np.array(result.correct) / judged
+            evaluated = np.array(result.counts)
+            accuracy[t, : t + 1] = np.array(result.correct) / evaluated
             if result.masked_correct:
-                masked[t, : t + 1] = np.array(result.masked_correct) / judged
+                masked[t, : t + 1] = np.array(result.masked_correct) / evaluated
     last = results[-1]
     counts = next((r.counts for r in reversed(results) if r.status == "ok"), ())
     return Outcome(

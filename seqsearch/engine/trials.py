@@ -71,7 +71,7 @@ class TrialRunner(Protocol):
         ...
 
     def busy_share(self) -> float | None:
-        """Fraction of their time that the workers trained and judged; None if it is not measured."""
+        """Fraction of their time that the workers trained and evaluated; None if it is not measured."""
         ...
 
 

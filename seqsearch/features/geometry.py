@@ -112,7 +112,7 @@ def knn_nll(
     CPU; the order of the sums differs, and with it the result, by less than one in a thousand.
 
     Raises:
-        ValueError: nothing to vote or nothing to judge, sizes that disagree, features that are not finite.
+        ValueError: nothing to vote or nothing to evaluate, sizes that disagree, features that are not finite.
     """
     train_nd, query_md = unit_rows(train), unit_rows(queries)
     labels_n, truth_m = _labels(train_labels, train_nd), _labels(query_labels, query_md)

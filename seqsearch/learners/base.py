@@ -1,6 +1,6 @@
 """What a learner of a stream is, and what it is given.
 
-A learner is one file. At each step it has been judged on samples that it has not seen, a batch of the stream is revealed with
+A learner is one file. At each step it has been evaluated on samples that it has not seen, a batch of the stream is revealed with
 its labels, and it learns. All samples revealed so far may be asked for again: storage is free, compute is not ("Rapid
 Adaptation in Online Continual Learning: Are We Evaluating It Right?", section 2). Classes are columns ``0 .. n_classes-1``, all
 known from the start.

@@ -1,7 +1,7 @@
 """Blind: the most frequent of the last k labels, whatever the image.
 
 "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?", section 3.2. Of labels that are equally frequent
-it says the one that came last. A sample of a batch is judged before labels of its own batch are known.
+it says the one that came last. A sample of a batch is evaluated before labels of its own batch are known.
 """
 
 from __future__ import annotations

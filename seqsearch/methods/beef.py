@@ -53,7 +53,7 @@ from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.energy import Slots, at_rest, energy_loss, rivals
 from seqsearch.methods.parts.expanding import Expanding, concatenated, frozen
-from seqsearch.methods.parts.head import Head, judged_finite, uniform_head
+from seqsearch.methods.parts.head import Head, checked_finite, uniform_head
 from seqsearch.methods.parts.network import held, own_backbone, saved, saved_under
 from seqsearch.methods.parts.rehearsal import REHEARSAL, RehearsalTraining, decay
 from seqsearch.methods.parts.training import Group
@@ -173,7 +173,7 @@ class Beef(Expanding):
         none = torch.zeros(len(task.columns), device=self.context.device)
         self.overwritten = torch.cat([self.head.bias, none]) * float(self.published)
         self.head = fused(self.head, slots, k, scale, offset).detached()
-        return judged_finite(self.head.parameters(), report)
+        return checked_finite(self.head.parameters(), report)
 
     def _features_in_training(self) -> Callable[[Batch], Tensor]:
         """Of all networks as they are, some of which may learn batch statistics."""
@@ -197,7 +197,7 @@ class Beef(Expanding):
         labels = torch.arange(task.columns.stop, device=self.context.device).repeat_interleave(n)
         return held(task.replay(np.concatenate(rows), labels), self.context)
 
-    # ------------------------------------------------------------------------------------------------ judging
+    # ------------------------------------------------------------------------------------------------ evaluating
 
     def head_scores(self, features: Tensor) -> Tensor:
         scores = self.head(features)

@@ -151,7 +151,7 @@ class BiC(Single):
         known[old:] = found.detach()
         return report
 
-    # ------------------------------------------------------------------------------------------------ judging
+    # ------------------------------------------------------------------------------------------------ evaluating
 
     def head_scores(self, features: Tensor) -> Tensor:
         return corrected(self.head(features), self.corrections)

@@ -176,7 +176,7 @@ class Foster(Rehearsal):
     def _group(network: nn.Module, heads: Sequence[Head], rate: float) -> Group:
         return Group([*network.parameters(), *(p for head in heads for p in head.parameters())], rate)
 
-    # ------------------------------------------------------------------------------------------------ judging
+    # ------------------------------------------------------------------------------------------------ evaluating
 
     def head_scores(self, features: Tensor) -> Tensor:
         return self.head(features)

@@ -21,7 +21,7 @@ from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.methods.parts.head import empty_head, judged_finite, load_head, local_cross_entropy, new_head
+from seqsearch.methods.parts.head import checked_finite, empty_head, load_head, local_cross_entropy, new_head
 from seqsearch.methods.parts.pairs import mask_of
 from seqsearch.methods.parts.training import Descent, Group, Training, descend
 
@@ -64,7 +64,7 @@ class FrozenHead(Method):
         groups = [Group(head.parameters(), self.config.lr)]
         report = descend(groups, len(features), Descent.of(self.config), task.generator("shuffle"), loss_of)
         self.head = head.detached() if whole else self.head.grown(block)
-        return judged_finite(self.head.parameters(), report)
+        return checked_finite(self.head.parameters(), report)
 
     def predict(self, batch: Batch) -> Tensor:
         return self.head(batch.frozen)

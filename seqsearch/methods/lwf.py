@@ -40,9 +40,9 @@ from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.augmentation import Learned, learned
 from seqsearch.methods.parts.head import (
+    checked_finite,
     distillation,
     first_rows,
-    judged_finite,
     local_cross_entropy,
     weight_aligned,
 )
@@ -90,7 +90,7 @@ class LwF(Tuned):
 
         report = self.descend(task, train, head.parameters(), loss_of)
         self.head = weight_aligned(head, old) if config.align else head.detached()
-        return judged_finite(self.head.parameters(), report)
+        return checked_finite(self.head.parameters(), report)
 
     def _answers(self, train: Learned) -> Callable[[Tensor, Batch], Tensor]:
         """What the network says as it is now: of the images at positions ``[m]``, as they come in this part."""

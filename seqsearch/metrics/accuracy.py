@@ -1,6 +1,6 @@
 """From accuracy matrices to the figures that are reported.
 
-An accuracy matrix ``A`` is lower-triangular ``[T, T]``: row = last trained step, column = task judged, NaN above the
+An accuracy matrix ``A`` is lower-triangular ``[T, T]``: row = last trained step, column = task evaluated, NaN above the
 diagonal. ``t`` counts tasks from 1 and defaults to the end. Equations are those of "CLDyB: Towards Dynamic Benchmarking
 for Continual Learning".
 """
@@ -64,7 +64,7 @@ def upcoming_acc(accuracy: ArrayLike, start: int, t: int | None = None) -> float
 
 
 def ala(accuracy: ArrayLike, t: int | None = None) -> float:
-    """Average learning accuracy (Eq. 1): each task judged right after it was learned."""
+    """Average learning accuracy (Eq. 1): each task evaluated right after it was learned."""
     a, t = _until(accuracy, t)
     return float(np.diagonal(a)[:t].mean())
 
@@ -105,14 +105,14 @@ def discounted_return(rewards: Sequence[float], alpha: float = 1.0) -> float:
     return float(sum(alpha**k * r for k, r in enumerate(rewards)))
 
 
-def joint_acc(right_of_judged: Mapping[K, tuple[int, int]], tasks: Sequence[Sequence[K]]) -> float:
-    """Acc of joint training on all classes of ``tasks``, from how many images of each class were right, of how many judged.
+def joint_acc(right_of_evaluated: Mapping[K, tuple[int, int]], tasks: Sequence[Sequence[K]]) -> float:
+    """Acc of joint training on all classes of ``tasks``, from how many images of each class were right, of how many evaluated.
 
     Tasks weigh alike, as in Acc_t, whatever their numbers of images, so that the gap to it is 0 where each class is classified as
     well one after the other as at once.
     """
-    sums = [np.sum([right_of_judged[c] for c in task], axis=0) for task in tasks]
-    return float(np.mean([right / judged for right, judged in sums]))
+    sums = [np.sum([right_of_evaluated[c] for c in task], axis=0) for task in tasks]
+    return float(np.mean([right / evaluated for right, evaluated in sums]))
 
 
 def _until(accuracy: ArrayLike, t: int | None) -> tuple[Float64, int]:

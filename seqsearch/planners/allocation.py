@@ -51,7 +51,7 @@ def next_arm(
 
     ``visits``, ``in_flight`` and ``means`` are ``[B]``. No kind asks more than ``budget`` simulations in all, nor more
     than ``max_visits_per_arm`` of one arm (1 where a second visit would return the same number). Every arm is visited
-    once before any twice, in order of index, so a budget below ``B`` judges the first ``budget`` arms. Ties go to the
+    once before any twice, in order of index, so a budget below ``B`` evaluates the first ``budget`` arms. Ties go to the
     lowest index.
 
     - ``uniform``: round robin.

@@ -55,12 +55,12 @@ class PlannerProgress:
 
     Attributes:
         step: the step of its sequence that it is at, from 1; 0 for planners that decide nothing.
-        judged: candidates judged so far.
+        evaluated: candidates evaluated so far.
         decisions: tasks chosen so far, in order.
     """
 
     step: int = 0
-    judged: int = 0
+    evaluated: int = 0
     decisions: tuple[Decision, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""Judge given sequences: each with every method and replicate. Random baselines, and the re-scoring of what was found."""
+"""Evaluate given sequences: each with every method and replicate. Random baselines, and the re-scoring of what was found."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.outcomes import Outcome
-from seqsearch.core.types import JudgedPart, MethodSpec, Prefix, Request, Rollout, StateKey, Task, Tasks, reported
+from seqsearch.core.types import EvaluationSplit, MethodSpec, Prefix, Request, Rollout, StateKey, Task, Tasks, reported
 from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
 from seqsearch.planners.step import PoolView
 
 
 @dataclass(frozen=True)
 class GivenSequence:
-    """A sequence to be judged, and the training seeds to judge it with."""
+    """A sequence to be evaluated, and the training seeds to evaluate it with."""
 
     prefix: Prefix
     replicates: tuple[int, ...]
 
 
 def with_replicates(sequences: Iterable[Prefix], replicates: Iterable[int]) -> tuple[GivenSequence, ...]:
-    """Sequences that are all judged with the same training seeds."""
+    """Sequences that are all evaluated with the same training seeds."""
     seeds = tuple(replicates)
     return tuple(GivenSequence(s, seeds) for s in sequences)
 
@@ -31,8 +31,8 @@ class GivenPlanner(CoroutinePlanner):
 
     Args:
         sequences: called when the planner may start, None as long as it may not (a search is still running).
-        judged: on ``test`` the tasks are learned as they are `reported`, from all other images; on ``reward`` (tuning) these are
-            held back.
+        evaluated: on ``test`` the tasks are learned as they are `reported`, from all other images; on ``reward`` (tuning) these
+            are held back.
 
     A state is passed on from task to task and then dropped. When it is done, ``outcomes[method label][sequence][replicate]`` are
     in the order given.
@@ -46,13 +46,13 @@ class GivenPlanner(CoroutinePlanner):
         sequences: Callable[[], Sequence[GivenSequence] | None],
         methods: Sequence[MethodSpec],
         seed: int,
-        judged: JudgedPart = "test",
+        evaluated: EvaluationSplit = "test",
     ) -> None:
         super().__init__()
         self.name = name
-        self._sequences, self.methods, self._seed, self._judged = sequences, tuple(methods), seed, judged
+        self._sequences, self.methods, self._seed, self._evaluated = sequences, tuple(methods), seed, evaluated
         self.given: tuple[GivenSequence, ...] = ()
-        """Those that are being judged, or were."""
+        """Those that are being evaluated, or were."""
         self.outcomes: dict[str, list[list[Outcome]]] = {}
 
     @property
@@ -66,13 +66,13 @@ class GivenPlanner(CoroutinePlanner):
         return super().ask()
 
     def plan(self) -> PlanSteps:
-        yield from self._judge(self._sequences() or ())
+        yield from self._evaluate(self._sequences() or ())
 
-    def _judge(self, given: Sequence[GivenSequence]) -> PlanSteps:
+    def _evaluate(self, given: Sequence[GivenSequence]) -> PlanSteps:
         """Train the methods on these, too."""
-        prefixes = [reported(g.prefix) if self._judged == "test" else g.prefix for g in given]
+        prefixes = [reported(g.prefix) if self._evaluated == "test" else g.prefix for g in given]
         requests = {
-            (m.label, s, r): Rollout(StateKey(m, self._seed, r, prefixes[s]), self._judged, leaf=True)
+            (m.label, s, r): Rollout(StateKey(m, self._seed, r, prefixes[s]), self._evaluated, leaf=True)
             for m in self.methods
             for s, g in enumerate(given)
             for r in g.replicates
@@ -80,14 +80,14 @@ class GivenPlanner(CoroutinePlanner):
         self.given = (*self.given, *given)
         yield Ask(tuple(requests.values()))
         for m in self.methods:
-            judged = self.outcomes.setdefault(m.label, [])
+            evaluated = self.outcomes.setdefault(m.label, [])
             for s, g in enumerate(given):
                 answers = yield Need(tuple(requests[m.label, s, r] for r in g.replicates))
-                judged.append(answers)
+                evaluated.append(answers)
 
 
 class GrowingPlanner(GivenPlanner):
-    """Judges sequences ``draw(0), draw(1), ...``: ``first`` of them, and then as many as are wanted, ``most`` at most.
+    """Evaluates sequences ``draw(0), draw(1), ...``: ``first`` of them, and then as many as are wanted, ``most`` at most.
 
     Args:
         wanted: how many sequences in all a method wants by its outcomes so far, ``[sequence][replicate]``.
@@ -103,7 +103,7 @@ class GrowingPlanner(GivenPlanner):
     def plan(self) -> PlanSteps:
         yield from super().plan()
         while (n := len(self.given)) < (wanted := self._wanted_now()):
-            yield from self._judge([self._draw(i) for i in range(n, wanted)])
+            yield from self._evaluate([self._draw(i) for i in range(n, wanted)])
 
     def _wanted_now(self) -> int:
         return min(self._most, max(self._wanted(self.outcomes[m.label]) for m in self.methods))

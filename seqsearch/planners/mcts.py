@@ -30,7 +30,7 @@ from seqsearch.planners.proposals import Proposals
 from seqsearch.planners.rewards import combined, image_variance, joints_by_step
 from seqsearch.planners.screening import Screening
 from seqsearch.planners.settings import SearchSettings
-from seqsearch.planners.step import Arm, Geometry, Judgement, NoValidTask, PoolView, problem_of
+from seqsearch.planners.step import Arm, CandidateResult, Geometry, NoValidTask, PoolView, problem_of
 
 Steps = Generator[Ask | Need, Any, Any]
 
@@ -40,7 +40,7 @@ class CldybPlanner(CoroutinePlanner):
 
     Args:
         name: of this search, in files and messages.
-        methods: judged jointly: a simulation is a rollout of each, its value their mean, or, with ``weights``, a weighted sum:
+        methods: evaluated jointly: a simulation is a rollout of each, its value their mean, or, with ``weights``, a weighted sum:
             1 and -1 search where the first method does worst beside the second.
         pool: classes in play.
         first: the first task, given from outside, since methods and random baselines share it.
@@ -64,9 +64,9 @@ class CldybPlanner(CoroutinePlanner):
         self.weights = weights
         self.seed, self.replicate = seed, replicate
         self.sequence: list[Task] = [first]
-        self.trace: list[Judgement] = []
-        self.judged = 0
-        """Candidates judged so far, for progress."""
+        self.trace: list[CandidateResult] = []
+        self.evaluated = 0
+        """Candidates evaluated so far, for progress."""
         self._spaces: tuple[str, ...] = ()
         self.outcomes: list[Outcome] = []
         """Of the sequence so far, one per method."""
@@ -78,10 +78,10 @@ class CldybPlanner(CoroutinePlanner):
 
     def plan(self) -> PlanSteps:
         s = self.settings
-        outcomes = yield from self._judge(self._rollouts((self.sequence[0],)))
+        outcomes = yield from self._evaluate(self._rollouts((self.sequence[0],)))
         problem = problem_of(self.methods, outcomes)
         if problem:
-            raise NoValidTask(f"the first task cannot be judged: {problem}")
+            raise NoValidTask(f"the first task cannot be evaluated: {problem}")
         self.outcomes, self._spaces = outcomes, tuple(o.feature_space for o in outcomes)
         for t in range(2, s.tasks + 1):
             prefix = tuple(self.sequence)
@@ -89,17 +89,17 @@ class CldybPlanner(CoroutinePlanner):
             arms = yield from self._proposals.condense(prefix, proposals, t, self._spaces)
             if s.selector != "mcts":
                 arms = [arms[self._pick(arms, geometry, t)]]
-            judged = self._screening.to_judge(arms, geometry)
-            yield from self._simulate(prefix, judged, geometry, t, self._budget(judged, arms))
+            evaluated = self._screening.to_evaluate(arms, geometry)
+            yield from self._simulate(prefix, evaluated, geometry, t, self._budget(evaluated, arms))
             spared = [a for a in arms if a.spared]
-            if spared and not any(a.visits and not a.invalid for a in judged):
+            if spared and not any(a.visits and not a.invalid for a in evaluated):
                 for arm in spared:
                     arm.spared = False
                 yield from self._simulate(prefix, spared, geometry, t, self._budget(spared, arms))
-                judged = arms
+                evaluated = arms
             if s.reward == "shuffled":
                 shuffle(arms, self._proposals.rng(t, "shuffle"))
-            self._screening.learn(judged)
+            self._screening.learn(evaluated)
             yield from self._move(prefix, arms, t)
 
     def _budget(self, some: list[Arm], arms: list[Arm]) -> int:
@@ -111,7 +111,7 @@ class CldybPlanner(CoroutinePlanner):
         valid = [a for a in arms if not a.invalid and a.visits]
         if not valid:
             problem = next((a.invalid for a in arms if a.invalid), "no simulation was allowed")
-            raise NoValidTask(f"step {t}: no candidate could be judged: {problem}")
+            raise NoValidTask(f"step {t}: no candidate could be evaluated: {problem}")
         if self.settings.temperature == 0:
             chance = contenders(self.settings.allocation, [a.visits for a in valid], [a.mean for a in valid])
             valid = [a for a, contends in zip(valid, chance, strict=True) if contends]
@@ -119,14 +119,14 @@ class CldybPlanner(CoroutinePlanner):
         ahead = self._ahead([a for a in arms if not a.spared], t)
         for arm in arms:
             self.trace.append(
-                Judgement(
+                CandidateResult(
                     t, arm.task, arm.mean if arm.visits else np.nan, float(np.mean(arm.rewards)) if arm.rewards else np.nan,
                     arm.noise(ahead > 0), arm.visits, arm.nll, arm.train_seconds, arm.invalid or "ok",
                     arm is chosen, arm.predicted, arm.spared,
                 )
             )  # fmt: skip
         self.sequence.append(chosen.task)
-        outcomes = yield from self._judge(self._rollouts((*prefix, chosen.task)))
+        outcomes = yield from self._evaluate(self._rollouts((*prefix, chosen.task)))
         self.outcomes, self._spaces = outcomes, tuple(o.feature_space for o in outcomes)
         self._release(tuple(self.sequence))
 
@@ -180,7 +180,7 @@ class CldybPlanner(CoroutinePlanner):
         """Back up one simulation: J = R_t + sum_k alpha^k R_{t+k}, mean (or weighted sum) over methods (Eq. 7)."""
         problem = problem_of(self.methods, [*outcomes, *joints])
         arm.train_seconds += sum(o.train_seconds for o in outcomes)
-        self.judged += arm.visits == 0
+        self.evaluated += arm.visits == 0
         if problem:
             arm.invalid = problem
             arm.values.append(-np.inf)
@@ -217,14 +217,14 @@ class CldybPlanner(CoroutinePlanner):
     # -------------------------------------------------------------------------------------------- helpers
 
     def progress(self) -> PlannerProgress:
-        judged_at = Counter(j.step for j in self.trace if not j.spared)
+        evaluated_at = Counter(j.step for j in self.trace if not j.spared)
         chosen = [j for j in self.trace if j.chosen]
-        decisions = tuple(Decision(j.step, j.task, j.value, j.visits, judged_at[j.step]) for j in chosen)
+        decisions = tuple(Decision(j.step, j.task, j.value, j.visits, evaluated_at[j.step]) for j in chosen)
         # the first task is drawn, and learned first
         step = len(self.sequence) + (not self.done) if self.outcomes else 1
-        return PlannerProgress(step, self.judged, decisions)
+        return PlannerProgress(step, self.evaluated, decisions)
 
-    def _judge(self, rollouts: list[Rollout]) -> Steps:
+    def _evaluate(self, rollouts: list[Rollout]) -> Steps:
         yield Ask(tuple(rollouts))
         return (yield Need(tuple(rollouts)))
 

@@ -1,4 +1,4 @@
-"""Which tasks are judged at a step, and what follows them: Algorithms 1 and 2 of CLDyB, and the look-ahead."""
+"""Which tasks are evaluated at a step, and what follows them: Algorithms 1 and 2 of CLDyB, and the look-ahead."""
 
 from __future__ import annotations
 

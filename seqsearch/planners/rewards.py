@@ -1,4 +1,4 @@
-"""What rewards need beyond one rollout's accuracy: joint training on the same classes, and the noise of judged images."""
+"""What rewards need beyond one rollout's accuracy: joint training on the same classes, and the noise of evaluated images."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def joints_by_step(joints: Sequence[Outcome], tasks: Tasks, n_methods: int) -> l
 def joint_accuracy(joint: Outcome, tasks: Tasks) -> float:
     """Acc of a method that learned all classes of ``tasks`` as one task, see `metrics.accuracy.joint_acc`."""
     result, order = joint.edges[0], sorted(c for task in tasks for c in task.classes)
-    right, judged = result.of(HEAD).correct[0], result.judged[0]
-    return joint_acc(dict(zip(order, zip(right, judged, strict=True), strict=True)), [t.classes for t in tasks])
+    right, evaluated = result.of(HEAD).correct[0], result.judged[0]
+    return joint_acc(dict(zip(order, zip(right, evaluated, strict=True), strict=True)), [t.classes for t in tasks])
 
 
 def combined(values: Sequence[float], weights: Sequence[float] | None) -> float:
@@ -42,7 +42,7 @@ def image_variance(
     outcomes: Sequence[Outcome], joints: Sequence[Outcome], tasks: Tasks, kind: RewardKind,
     weights: Sequence[float] | None = None,
 ) -> float:  # fmt: skip
-    """Variance of the reward of the last of ``tasks`` over draws of its own judged images; NaN where that is unknown.
+    """Variance of the reward of the last of ``tasks`` over draws of its own evaluated images; NaN where that is unknown.
 
     Args:
         outcomes: of rollouts over ``tasks``, or longer ones, one for each method.
@@ -76,7 +76,7 @@ def image_variance(
 
 
 def _right(result: EdgeResult, classes: Sequence[ClassId]) -> dict[ClassId, NDArray[np.float64]]:
-    """Of each class learned, in this order, which judged images ``[n]`` the head got right; empty if that was not kept."""
+    """Of each class learned, in this order, which evaluated images ``[n]`` the head got right; empty if that was not kept."""
     head, sizes = result.of(HEAD), [n for group in result.judged for n in group]
     if not head.images:
         return {}

@@ -4,7 +4,7 @@ Not in the CLDyB paper. Known of a candidate before it is trained are the k-NN n
 2), the mean and the largest cosine of its classes to those learned, and the mean pair potential within it (Eq. 5). What it brings
 is the reward of its own task, told from the first simulation on. Both are centred: candidates compete within their step only.
 
-Shapes: ``B`` candidates of a step, ``n`` judged ones of all steps before, ``F`` features.
+Shapes: ``B`` candidates of a step, ``n`` evaluated ones of all steps before, ``F`` features.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from seqsearch.planners.step import Arm, Geometry
 Float64 = NDArray[np.float64]
 
 FEWEST = 8
-"""Judged candidates below which nothing is predicted."""
+"""Evaluated candidates below which nothing is predicted."""
 PENALTIES = (0.01, 0.1, 1.0, 10.0)
-"""Of the ridge, per judged candidate: the one with the smallest leave-one-out error is taken."""
+"""Of the ridge, per evaluated candidate: the one with the smallest leave-one-out error is taken."""
 _FLAT = 1e-9
 """Rewards and features whose spread is smaller do not differ: rounding told them apart."""
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """The judged candidates of one step: what was known of them ``[B, F]``, and their own rewards ``[B]``."""
+    """The evaluated candidates of one step: what was known of them ``[B, F]``, and their own rewards ``[B]``."""
 
     known: Float64
     reward: Float64
@@ -60,7 +60,7 @@ def known_before(nll: Sequence[float], own: NDArray[np.int64], geometry: Geometr
 
 
 def predict(steps: Sequence[Step], known_BF: Float64) -> Prediction | None:
-    """What the candidates will bring by what is known of them; None below `FEWEST` judged candidates, or without any spread.
+    """What the candidates will bring by what is known of them; None below `FEWEST` evaluated candidates, or without any spread.
 
     Ridge regression; features are scaled to a pooled standard deviation of one within steps, rewards to one within each step, so
     that each step weighs alike, however small its share in the reward.
@@ -97,7 +97,7 @@ class Screening:
     """What one search has learned of its candidates.
 
     Args:
-        share: of a step's candidates, to be judged; 1 judges all and computes nothing.
+        share: of a step's candidates, to be evaluated; 1 evaluates all and computes nothing.
         positions: places of a task's classes in the geometry.
     """
 
@@ -106,9 +106,9 @@ class Screening:
         self._steps: list[Step] = []
         self._known: dict[Task, Float64] = {}
 
-    def to_judge(self, arms: Sequence[Arm], geometry: Geometry | None) -> list[Arm]:
+    def to_evaluate(self, arms: Sequence[Arm], geometry: Geometry | None) -> list[Arm]:
         """The arms to be trained, most promising first; the others are marked as spared. All, as they are, while the search
-        has judged too few, or where the fit agrees with nothing that it has seen."""
+        has evaluated too few, or where the fit agrees with nothing that it has seen."""
         if self._share == 1 or geometry is None:
             return list(arms)
         self._known = {a.task: known_before(a.nll, self._positions((a.task,)), geometry) for a in arms}
@@ -120,13 +120,13 @@ class Screening:
         if not found.agreement > 0:
             return list(arms)
         order = sorted(range(len(arms)), key=lambda i: -found.values[i])
-        judged = math.ceil(self._share * len(arms) - _FLAT)
-        for i in order[judged:]:
+        evaluated = math.ceil(self._share * len(arms) - _FLAT)
+        for i in order[evaluated:]:
             arms[i].spared = True
-        return [arms[i] for i in order[:judged]]
+        return [arms[i] for i in order[:evaluated]]
 
     def learn(self, arms: Sequence[Arm]) -> None:
-        """What became of those that were judged."""
+        """What became of those that were evaluated."""
         told = [a for a in arms if a.rewards and not a.invalid and a.task in self._known]
         if told:
             known, rewards = [self._known[a.task] for a in told], [a.rewards[0] for a in told]

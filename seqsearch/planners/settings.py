@@ -24,10 +24,10 @@ class SearchSettings(TaskSettings):
     )
     candidates: int = setting(64, "Tasks proposed at each step (B~).", minimum=1, maximum=100_000, group="search")
     condensed: int = setting(
-        8, "Proposed tasks that are judged by training (B-).", minimum=1, maximum=10_000, group="search"
+        8, "Proposed tasks that are evaluated by training (B-).", minimum=1, maximum=10_000, group="search"
     )
     clusters: int = setting(
-        4, "Functional clusters the judged tasks are drawn from (C).", minimum=1, maximum=10_000, group="search"
+        4, "Functional clusters the evaluated tasks are drawn from (C).", minimum=1, maximum=10_000, group="search"
     )
     knn_k: int = setting(
         10, "Neighbours of the kNN classifier behind the clusters.", minimum=1, maximum=MOST_IMAGES, group="search"
@@ -53,7 +53,7 @@ class SearchSettings(TaskSettings):
         group="search",
     )
     lookahead: int = setting(
-        1, "Follow-up tasks trained after a candidate to judge it (L).", minimum=0, maximum=1000, group="search"
+        1, "Follow-up tasks trained after a candidate to evaluate it (L).", minimum=0, maximum=1000, group="search"
     )
     followups: Literal["feasible", "greedy", "condensed"] = setting(
         "feasible", "Follow-up tasks: any classes left (the paper), greedy ones, or other candidates.", group="search"
@@ -130,7 +130,7 @@ class SearchSettings(TaskSettings):
             raise UserError(f"a run of {self.tasks} tasks cannot have been extended from {list(self.extended_from)}")
         if self.screen_to < 1 and self.selector != "mcts":
             raise UserError(
-                f"--screen-to {self.screen_to:g} --selector {self.selector}: no candidate is judged; leave one out"
+                f"--screen-to {self.screen_to:g} --selector {self.selector}: no candidate is evaluated; leave one out"
             )
 
     def changed_by_command(self, before: Mapping[str, Any]) -> frozenset[str]:

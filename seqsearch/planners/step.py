@@ -73,7 +73,7 @@ class Arm:
     predicted: float = math.nan
     """See `seqsearch.planners.screening.Prediction`."""
     spared: bool = False
-    """Not judged, since others were predicted to be harder."""
+    """Not evaluated, since others were predicted to be harder."""
 
     @property
     def visits(self) -> int:
@@ -84,7 +84,7 @@ class Arm:
         return float(np.mean(self.values)) if self.values and not self.invalid else -np.inf
 
     def noise(self, simulated: bool) -> float:
-        """See `Judgement.noise`; ``simulated``: look-ahead tasks, which are drawn, are part of each value."""
+        """See `CandidateResult.noise`; ``simulated``: look-ahead tasks, which are drawn, are part of each value."""
         if self.invalid or not self.values or (simulated and self.visits < 2):
             return math.nan
         drawn = float(np.var(self.values, ddof=1)) / self.visits if self.visits > 1 else 0.0
@@ -92,8 +92,8 @@ class Arm:
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """One row of the trace: a candidate that was judged at a step, and what became of it.
+class CandidateResult:
+    """One row of the trace: a candidate that was evaluated at a step, and what became of it.
 
     Attributes:
         value: J, the mean of its simulations.
@@ -106,7 +106,7 @@ class Judgement:
             look-ahead draws, and the images of the tasks before.
         predicted: own reward within the step, in its sd, by what was known before (`seqsearch.planners.screening`); NaN where
             nothing was predicted.
-        spared: not judged, since others were predicted to be harder.
+        spared: not evaluated, since others were predicted to be harder.
     """
 
     step: int

@@ -112,7 +112,7 @@ class Captioned(Protocol):
         ...
 
     def texts(self, rows: Rows) -> list[str]:
-        """The text that goes with each image where it is judged, and where nothing is drawn.
+        """The text that goes with each image where it is evaluated, and where nothing is drawn.
 
         Raises:
             UserError: an image has none.

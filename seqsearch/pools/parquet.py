@@ -181,7 +181,7 @@ def build(
         min_images: classes with fewer are left out; from 1.
         links: files of a folder that are links must lead to its ``inside``, or may lead ``anywhere``.
         captions: what the text of an image is that has several: the ``first``, all (``concat``), or another one each time that it
-            is trained on (``random``; where it is judged, the first).
+            is trained on (``random``; where it is evaluated, the first).
 
     Raises:
         UserError: not a Parquet file of labelled images, a policy for captions that are not there, unknown splits, labels that

@@ -27,7 +27,7 @@ EXPERIENCES = Layout(
         Column("experience", "int64", "experiences", "learned so far, from 1 (t)"),
         Column("sizes", "list<int64>", "classes", "of each experience so far"),
         Column("classes", "int64", "classes", "seen so far"),
-        Column("images", "int64", "images", "test images of these, all judged"),
+        Column("images", "int64", "images", "test images of these, all evaluated"),
         Column("correct", "int64", "images", "of these classified right, with scores over all classes seen"),
         Column("class_n", "list<int64>", "images", "of each class, in the order of sequences.parquet"),
         Column("class_correct", "list<int64>", "images", "of these classified right"),
@@ -35,7 +35,7 @@ EXPERIENCES = Layout(
         Column("pooled", "float64", "fraction", "correct / images: equation 2 as it is printed"),
         Column("by_experience", "list<float64>", "fraction", "balanced accuracy on the classes of each experience"),
         Column("train_seconds", "float64", "s", "training of this experience"),
-        Column("judge_seconds", "float64", "s", "judging after it, of all classifiers together"),
+        Column("judge_seconds", "float64", "s", "evaluation after it, of all classifiers together"),
     ),
 )
 
@@ -45,7 +45,7 @@ RUN_FIGURES = Layout(
     (
         *_WHO,
         Column("status", "string", "-", "of the run: ok, diverged, oom, timeout, failed, or unfinished"),
-        Column("experiences", "int64", "experiences", "learned and judged; figures are of these"),
+        Column("experiences", "int64", "experiences", "learned and evaluated; figures are of these"),
         Column("average", "float64", "fraction", "Avg: mean of A_t, balanced"),
         Column("average_pooled", "float64", "fraction", "the same of pooled accuracy"),
         Column("first", "float64", "fraction", "A_1, balanced"),
@@ -68,7 +68,7 @@ RUN_FIGURES = Layout(
         Column("statistics_bytes", "int64?", "bytes", "stored statistics at the end"),
         Column("exemplar_bytes", "int64?", "bytes", "stored 8-bit images and texts at the end"),
         Column("train_seconds", "float64", "s", "training, all experiences"),
-        Column("judge_seconds", "float64", "s", "judging, all experiences and classifiers"),
+        Column("judge_seconds", "float64", "s", "evaluation, all experiences and classifiers"),
     ),
 )
 

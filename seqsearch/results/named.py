@@ -15,7 +15,7 @@ from seqsearch.core.bounds import wrong_text
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import from_cell, shown
 from seqsearch.core.typed import brief, fits
-from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
+from seqsearch.storage.parquet_file import BadParquet, ParquetFile, damage_reported
 from seqsearch.storage.reading import content, parsed
 
 LARGEST = 8 << 20
@@ -95,7 +95,7 @@ def _parquet_rows(path: Path) -> list[dict[str, Any]]:
             raise UserError(f"{path}: holds more than {MOST_ROWS:,} rows, which are not read")
         names = [n for n in ("sequence_id", "kind", *COLUMNS) if n in file.schema.names]
         pieces = list(file.bounded(names))
-        with judged():
+        with damage_reported():
             rows: list[dict[str, Any]] = pa.Table.from_batches(pieces).to_pylist() if pieces else []
     except BadParquet as error:
         raise UserError(f"{path}: cannot be read ({error}); sequences are {FORMS}") from None

@@ -11,10 +11,10 @@ import numpy as np
 
 from seqsearch.core.bits import packed, unpacked
 from seqsearch.core.outcomes import HEAD, EdgeResult, Outcome
-from seqsearch.core.types import ClassId, JudgedPart, Task
+from seqsearch.core.types import ClassId, EvaluationSplit, Task
 
 if TYPE_CHECKING:
-    from seqsearch.planners.step import Judgement
+    from seqsearch.planners.step import CandidateResult
 
 SequenceKind = Literal[
     "searched", "random", "hard", "easy", "given", "enumerated", "joint", "heldout", "regrouped", "reordered", "fitted",
@@ -34,7 +34,7 @@ class RunInfo:
 
 @dataclass(frozen=True)
 class TaskSequence:
-    """``T`` tasks and, for each, the value J that it was chosen for (None where nothing was judged)."""
+    """``T`` tasks and, for each, the value J that it was chosen for (None where nothing was evaluated)."""
 
     sequence_id: str
     kind: SequenceKind
@@ -47,7 +47,7 @@ class TaskSequence:
 
 
 @dataclass(frozen=True)
-class JudgedRollout:
+class EvaluatedRollout:
     """One rollout over a sequence: ``seed`` is the training replicate, ``config_digest`` that of the method."""
 
     sequence_id: str
@@ -57,7 +57,7 @@ class JudgedRollout:
     config_digest: str
     weight_tag: str
     seed: int
-    split: JudgedPart
+    split: EvaluationSplit
     outcome: Outcome
     by_class: bool = False
     """All its rows say what is right of each class."""
@@ -65,11 +65,11 @@ class JudgedRollout:
 
 @dataclass(frozen=True)
 class TraceRow:
-    """A candidate that a search judged; ``candidate`` counts within its step from 0."""
+    """A candidate that a search evaluated; ``candidate`` counts within its step from 0."""
 
     search_id: str
     candidate: int
-    judgement: Judgement
+    result: CandidateResult
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,12 @@ def sequence_rows(info: RunInfo, sequences: Iterable[TaskSequence]) -> Iterator[
         yield from _of_sequence(info, s)
 
 
-def result_rows(judged: Iterable[JudgedRollout]) -> Iterator[Row]:
+def result_rows(evaluated: Iterable[EvaluatedRollout]) -> Iterator[Row]:
     """One row per (sequence, role, method, seed, split, trained step, evaluated step).
 
-    A rollout that failed at step t has the rows judged before, and one row for (t, t) without an accuracy.
+    A rollout that failed at step t has the rows evaluated before, and one row for (t, t) without an accuracy.
     """
-    for j in judged:
+    for j in evaluated:
         yield from _of_rollout(j)
 
 
@@ -123,7 +123,7 @@ def _of_sequence(info: RunInfo, s: TaskSequence) -> Iterator[Row]:
             }  # fmt: skip
 
 
-def _of_rollout(j: JudgedRollout) -> Iterator[Row]:
+def _of_rollout(j: EvaluatedRollout) -> Iterator[Row]:
     o = j.outcome
     sizes = dict(o.footprint)
     of_rollout = {
@@ -175,7 +175,7 @@ def exemplars(sizes: Mapping[str, int]) -> int | None:
 
 
 def _by_class(result: EdgeResult, group: int) -> Row:
-    """Images judged, and right, of each class of a task."""
+    """Images evaluated, and right, of each class of a task."""
     return {"class_n": list(result.judged[group]), "class_correct": list(result.of(HEAD).correct[group])}
 
 
@@ -189,7 +189,7 @@ def _by_task(last: EdgeResult) -> list[Row]:
 
 
 def _of_candidate(info: RunInfo, row: TraceRow) -> Row:
-    j = row.judgement
+    j = row.result
     return {
         "search_id": row.search_id, "step": j.step, "candidate": row.candidate,
         "class_ids": [c.index for c in j.task.classes], "pool_digests": [c.pool for c in j.task.classes],

@@ -30,7 +30,8 @@ FOUND = ("searched", "hard")
 
 @dataclass(frozen=True, eq=False)
 class TaskImages:
-    """The images of a task that were judged: how many of each class, and which ``[n]`` were classified right, class by class."""
+    """The images of a task that were evaluated: how many of each class, and which ``[n]`` were classified right, class by
+    class."""
 
     class_n: tuple[int, ...]
     right: NDArray[np.bool_]
@@ -40,7 +41,7 @@ class TaskImages:
 class Scored:
     """One rollout: accuracy and masked accuracy ``[T, T]``, and a row of it, for the columns that all its rows have alike.
 
-    One that was not judged to its end has NaN where it was not, or nothing but one NaN.
+    One that was not evaluated to its end has NaN where it was not, or nothing but one NaN.
     """
 
     status: str
@@ -102,12 +103,12 @@ class RunResults:
         return [s for s in self.sequences if s.kind == "random"]
 
     def seeds_of(self, method: str) -> tuple[int, ...]:
-        """Training seeds that a method was judged with, to the end or not; all if it was with none."""
+        """Training seeds that a method was evaluated with, to the end or not; all if it was with none."""
         own = {r for _, m, r in self.rollouts if m == method}
         return tuple(r for r in self.seeds if r in own) or self.seeds
 
     def complete(self, method: str, sequences: Sequence[TaskSequence]) -> set[int]:
-        """Training seeds with which every one of the sequences was judged to its end."""
+        """Training seeds with which every one of the sequences was evaluated to its end."""
         return {r for r in self.seeds if sequences and all(self._is_complete(s, method, r) for s in sequences)}
 
     def _is_complete(self, s: TaskSequence, method: str, seed: int) -> bool:
@@ -216,7 +217,7 @@ def _scored(path: Path, rows: Sequence[Row], n: int) -> Scored:
             f"{path}: the rows of {rows[0]['sequence_id']!r}, {rows[0]['method_id']!r}, seed {rows[0]['seed']} are no matrix of "
             f"accuracies of {n} tasks: restore the file"
         )
-    if 2 * len(rows) < n * (n + 1):  # not judged to its end: its figures are not used, and n may be anything
+    if 2 * len(rows) < n * (n + 1):  # not evaluated to its end: its figures are not used, and n may be anything
         n, steps = 1, {}
     accuracy, masked = np.full((n, n), np.nan), np.full((n, n), np.nan)
     for (trained, evaluated), row in steps.items():

@@ -10,15 +10,15 @@ _METHOD = Column(
     "string",
     "-",
     "label of the learner, with sampler and budget; 'blind (k chosen)': the blind baseline; "
-    "'blind by sample (k chosen)': judged by sample",
+    "'blind by sample (k chosen)': evaluated by sample",
 )
 _SEED = Column("seed", "int64", "-", "training replicate")
 _LEARNED = Column(
     "learned_window", "int64", "samples", "window within which the stream was shuffled for learning; 0: order of time"
 )
-_JUDGED = Column("judged_window", "int64", "samples", "the same of the order in which it was judged")
+_EVALUATED = Column("judged_window", "int64", "samples", "the same of the order in which it was evaluated")
 _SHIFT = Column(
-    "shift", "int64", "samples", "S: how far ahead it was judged; 0 is online accuracy; -1: the holdout (retention)"
+    "shift", "int64", "samples", "S: how far ahead it was evaluated; 0 is online accuracy; -1: the holdout (retention)"
 )
 
 FIGURES = Layout(
@@ -30,26 +30,26 @@ FIGURES = Layout(
         Column("config_digest", "string", "-", "identity of source, parameters, backbone weights, versions"),
         _SEED,
         _LEARNED,
-        _JUDGED,
+        _EVALUATED,
         _SHIFT,
         Column(
             "samples",
             "string",
             "-",
-            "which samples: all that were judged; common: those judged at every shift; unseen: those that neither a learner in "
+            "which samples: all evaluated; common: those evaluated at every shift; unseen: those that neither a learner in "
             "order of time nor one in the order of the window unseen_by had seen; holdout",
         ),
         Column("unseen_by", "int64", "samples", "see samples; else 0"),
-        Column("n", "int64", "samples", "judged"),
+        Column("n", "int64", "samples", "evaluated"),
         Column("correct", "int64", "samples", "of these classified right"),
         Column("accuracy", "float64?", "fraction", "correct / n"),
         Column(
             "block",
             "int64",
             "samples",
-            "length of a block, in the order that was judged; of the holdout, in order of time",
+            "length of a block, in the order that was evaluated; of the holdout, in order of time",
         ),
-        Column("block_n", "list<int64>", "samples", "judged, by block"),
+        Column("block_n", "list<int64>", "samples", "evaluated, by block"),
         Column("block_correct", "list<int64>", "samples", "of these right, by block"),
         Column("status", "string", "-", "of the whole run: ok, diverged, oom, timeout, failed, or unfinished"),
         Column("steps", "int64", "steps", "learned"),
@@ -61,7 +61,7 @@ FIGURES = Layout(
             "their cost: 1 is forward and backward of the whole network over a batch of the stream",
         ),
         Column("learning_seconds", "float64?", "s", "learning, all steps; null if some of them were not measured"),
-        Column("judging_seconds", "float64?", "s", "judging on the way, all steps"),
+        Column("judging_seconds", "float64?", "s", "evaluation on the way, all steps"),
         Column("state_bytes", "int64?", "bytes", "of what was learned, at the end"),
     ),
 )
@@ -74,7 +74,7 @@ CURVES = Layout(
         _METHOD,
         _SEED,
         _LEARNED,
-        _JUDGED,
+        _EVALUATED,
         _SHIFT,
         Column(
             "measure",
@@ -99,11 +99,11 @@ BLIND = Layout(
             "form",
             "string",
             "-",
-            "sample: what was revealed S samples before; batch: what a learner knows that is judged in batches",
+            "sample: what was revealed S samples before; batch: what a learner knows that is evaluated in batches",
         ),
         Column("k", "int64", "samples", "labels whose mode is predicted"),
         _SHIFT,
-        Column("n", "int64", "samples", "judged, the same for all k and shifts of a part"),
+        Column("n", "int64", "samples", "evaluated, the same for all k and shifts of a part"),
         Column("correct", "int64", "samples", "of these right"),
         Column("accuracy", "float64", "fraction", "correct / n"),
         Column(

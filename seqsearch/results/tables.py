@@ -27,7 +27,7 @@ from seqsearch.results.rows import (
 from seqsearch.results.schema import SEQUENCES, TRAININGS, VERSION, Layout
 from seqsearch.storage.files import atomic_path
 from seqsearch.storage.inside import Inside
-from seqsearch.storage.parquet_file import ROOM, BadParquet, ParquetFile, judged
+from seqsearch.storage.parquet_file import ROOM, BadParquet, ParquetFile, damage_reported
 
 CELL, CELLS_PER_BYTE = 60, 8
 """Bytes that a value takes in a row in memory, about, and values in a byte of a file, at most; files of runs have up to six."""
@@ -118,7 +118,7 @@ def read_rows(path: Path, layout: Layout, *, links: bool = False) -> list[Row]:
     rows: list[Row] = []
     try:
         file = ParquetFile(path)
-        with judged():
+        with damage_reported():
             version = int((file.schema.metadata or {}).get(b"seqsearch.schema_version", VERSION))
         if version > VERSION:
             raise UserError(f"{path}: schema version {version}, this seqsearch knows {VERSION}: upgrade seqsearch")
@@ -128,7 +128,7 @@ def read_rows(path: Path, layout: Layout, *, links: bool = False) -> list[Row]:
         if file.rows * len(names) * CELL > ROOM + CELLS_PER_BYTE * CELL * file.size:
             raise BadParquet(f"{file.rows} rows in {file.size} bytes: a decompression bomb")
         for piece in file.bounded([name for name in names if name in file.schema.names]):
-            with judged():
+            with damage_reported():
                 table = pa.Table.from_batches([piece])
                 for column in absent:
                     table = table.append_column(column.name, pa.nulls(len(table)))

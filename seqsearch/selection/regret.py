@@ -1,7 +1,7 @@
 """What transferring a setting costs, and by how much its score promised too much: mean differences over class orders.
 
-*Regret*: of the setting that would have been chosen on the evaluation data over the transferred one, both judged on test images
-that chose neither, on the same orders. *Optimism*: the score as it was selected minus what the same setting shows on fresh
+*Regret*: of the setting that would have been chosen on the evaluation data over the transferred one, both evaluated on test
+images that chose neither, on the same orders. *Optimism*: the score as it was selected minus what the same setting shows on fresh
 orders and images of the data set that it was chosen on. Neither compares two data sets: the score on one less that on the other
 would.
 """

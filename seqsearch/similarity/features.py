@@ -43,7 +43,7 @@ def from_confusion(counts: ArrayLike, names: Sequence[str], source: str) -> Simi
     sequence's S knows pairs and no direction.
 
     Raises:
-        UserError: not square, not finite, a negative count, or a row of zeros: no image of that class was judged.
+        UserError: not square, not finite, a negative count, or a row of zeros: no image of that class was evaluated.
     """
     matrix = square(counts, source)
     if len(names) != len(matrix):
@@ -59,7 +59,9 @@ def from_confusion(counts: ArrayLike, names: Sequence[str], source: str) -> Simi
     images = matrix.sum(axis=1, keepdims=True)
     if not images.all():
         name = quoted(str(names[int(images.argmin())]))
-        raise UserError(f"{source}: no image of {name} was judged (its row is 0): judge some, or leave the class out")
+        raise UserError(
+            f"{source}: no image of {name} was evaluated (its row is 0): evaluate some, or leave the class out"
+        )
     rates = matrix / images
     return checked((rates + rates.T) / 2, names, source, source)
 

@@ -17,7 +17,7 @@ from seqsearch.core.text import as_cell, from_cell, shows
 from seqsearch.similarity.features import from_confusion
 from seqsearch.similarity.matrix import MOST_CLASSES, Float64, Similarity, checked, quoted
 from seqsearch.storage.files import atomic_path
-from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
+from seqsearch.storage.parquet_file import BadParquet, ParquetFile, damage_reported
 from seqsearch.storage.reading import open_regular
 
 CORNER = "class_name"
@@ -87,7 +87,7 @@ def read_table(path: Path | str) -> Table:
     """
     path = Path(path)
     try:
-        with judged():
+        with damage_reported():
             return _READERS[_kind(path)](path)
     except BadParquet as error:
         raise UserError(f"{path}: cannot be read as a matrix ({error})") from None

@@ -50,7 +50,7 @@ class ParquetFile:
     """
 
     def __init__(self, path: Path) -> None:
-        with judged():
+        with damage_reported():
             import pyarrow.parquet as pq
 
             file = open_regular(path)  # Arrow would wait for a pipe
@@ -78,7 +78,7 @@ class ParquetFile:
 
     def span(self, group: int, column: str) -> tuple[int, int]:
         """Where a column of values of a row group begins and ends in the file, its dictionary included."""
-        with judged():
+        with damage_reported():
             chunk = self.chunk(group, column)
             start, before = int(chunk.data_page_offset), chunk.dictionary_page_offset
             if chunk.has_dictionary_page and before is not None and 0 < before < start:
@@ -93,7 +93,7 @@ class ParquetFile:
         import pyarrow as pa
 
         kept = list(self.bounded([name], as_dictionary=as_dictionary))
-        with judged():
+        with damage_reported():
             found = (
                 pa.chunked_array([k.column(0) for k in kept]) if kept else pa.chunked_array([], self._field(name).type)
             )
@@ -106,7 +106,7 @@ class ParquetFile:
         import pyarrow as pa
 
         kept = list(self.bounded([column], [number]))
-        with judged():
+        with damage_reported():
             found = pa.concat_arrays([inner(k.column(0), column) for k in kept])
         if len(found) != self.group_rows[number]:
             raise BadParquet(f"column {column} has not the rows that it says")
@@ -130,7 +130,7 @@ class ParquetFile:
                 raise BadParquet(f"column {column} is of type {kind}")
         leaves = [leaf for c in columns for leaf in self.leaves(c)]
         widest = sum(self._widest(leaf, numbers, as_dictionary) for leaf in leaves)
-        with judged():
+        with damage_reported():
             import pyarrow.parquet as pq
 
             # Not read_table, which imports pandas where it is installed: half a second.
@@ -168,7 +168,7 @@ class ParquetFile:
         """
         widest, said = 0, self.metadata.schema.column(self._paths.index(leaf))
         fixed = said.physical_type if said.max_repetition_level == 0 and said.physical_type in FIXED else ""
-        with judged(), contextlib.ExitStack() as stack:
+        with damage_reported(), contextlib.ExitStack() as stack:
             file = open_regular(self.path)
             stack.callback(os.close, file)
             for group in groups:
@@ -187,7 +187,7 @@ class ParquetFile:
 
 
 @contextlib.contextmanager
-def judged() -> Iterator[None]:
+def damage_reported() -> Iterator[None]:
     """Whatever goes wrong here is the file's fault.
 
     Raises:

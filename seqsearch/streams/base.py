@@ -14,7 +14,7 @@ from seqsearch.pools.base import Pool, Rows
 
 StreamPart = Literal["search", "main", "holdout"]
 STREAM_PARTS: tuple[StreamPart, ...] = ("search", "main", "holdout")
-"""Codes 0, 1, 2: what choices (k, S) are made on; what is learned and judged; what retention is measured on."""
+"""Codes 0, 1, 2: what choices (k, S) are made on; what is learned and evaluated; what retention is measured on."""
 
 Labels = NDArray[np.integer[Any]]
 

@@ -15,7 +15,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.core.typed import brief
 from seqsearch.pools.base import LONGEST_NAME
-from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
+from seqsearch.storage.parquet_file import BadParquet, ParquetFile, damage_reported
 from seqsearch.storage.reading import parsed
 from seqsearch.streams.base import STREAM_PARTS, Labels
 from seqsearch.streams.layout import METADATA, PAYLOADS
@@ -175,7 +175,7 @@ def _texts(file: Path, opened: ParquetFile, name: str) -> tuple[NDArray[np.int32
     found, at, known = np.empty(opened.rows, dtype=np.int32), 0, dict[str, int]()
     for piece in opened.pieces([name], as_dictionary=pa.types.is_string(said)):
         column = piece.column(0)
-        with judged():
+        with damage_reported():
             column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
             own = [str(t) for t in column.dictionary.to_pylist()]
         if (longest := max(map(len, own), default=0)) > LONGEST_NAME:
@@ -184,7 +184,7 @@ def _texts(file: Path, opened: ParquetFile, name: str) -> tuple[NDArray[np.int32
             )
         codes = np.array([known.setdefault(t, len(known)) for t in own], dtype=np.int32)
         indices = _values(file, column.indices, name, at)
-        with judged():
+        with damage_reported():
             found[at : at + len(indices)], at = codes[indices] if len(indices) else 0, at + len(indices)
     _check_rows(opened, name, at)
     return found, list(known)

@@ -14,7 +14,7 @@ from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows
 from seqsearch.pools.parts.decode import MAX_BYTES, BadImage, decode
 from seqsearch.pools.parts.verbatim import ImageColumn
 from seqsearch.storage.inside import Inside
-from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
+from seqsearch.storage.parquet_file import BadParquet, ParquetFile, damage_reported
 from seqsearch.streams.rows import Samples
 
 
@@ -120,7 +120,7 @@ def _lengths(opened: ParquetFile, column: str) -> NDArray[np.int32] | None:
         own = np.frombuffer(values.buffers()[1], np.int32)[values.offset : values.offset + len(values)]
         if len(own) and own.min() < 0:
             return None
-        with judged():
+        with damage_reported():
             found[at : at + len(own)], at = own, at + len(own)
     if at != opened.rows:
         raise BadParquet(f"column {column} has not the rows that it says")

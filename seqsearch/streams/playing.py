@@ -1,8 +1,8 @@
-"""How a stream is played to a learner: batches, the shifts and orders at which it is judged, and where the parts lie.
+"""How a stream is played to a learner: batches, the shifts and orders at which it is evaluated, and where the parts lie.
 
-Step ``b`` judges, reveals batch ``b``, and learns. What it judges at step ``b`` with shift ``S`` is batch ``b + S / B``: the
-model has learned from batches before ``b`` alone, so the first sample judged is ``S`` samples beyond the last one learned ("Rapid
-Adaptation in Online Continual Learning: Are We Evaluating It Right?", section 3.5; ``S = 0`` is online accuracy).
+Step ``b`` evaluates, reveals batch ``b``, and learns. What it evaluates at step ``b`` with shift ``S`` is batch ``b + S / B``:
+the model has learned from batches before ``b`` alone, so the first sample evaluated is ``S`` samples beyond the last one learned
+("Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?", section 3.5; ``S = 0`` is online accuracy).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Positions = NDArray[np.int64]
 
 
 class View(NamedTuple):
-    """What is judged on the way: the order (`Playing.windows`; 0: that of time) and the shift in samples."""
+    """What is evaluated on the way: the order (`Playing.windows`; 0: that of time) and the shift in samples."""
 
     window: int
     shift: int
@@ -40,7 +40,7 @@ class Playing:
     Attributes:
         stream: item text, see `seqsearch.streams.open.build_stream`.
         batch: samples of a step (B).
-        shifts: at which it is judged [samples], multiples of ``batch``; the first is 0.
+        shifts: at which it is evaluated [samples], multiples of ``batch``; the first is 0.
         windows: lengths [samples] of windows within which the main part is shuffled, for the check that needs no shift.
         search: share of the stream that choices are made on, taken from its beginning.
         holdout: share of the rest that retention is measured on.
@@ -58,7 +58,7 @@ class Playing:
     trace: bool = False
 
     def views(self, window: int) -> tuple[View, ...]:
-        """What is judged while learning in the order of ``window``: all shifts in its own order, then other orders at shift 0
+        """What is evaluated while learning in the order of ``window``: all shifts in its own order, then other orders at shift 0
         (ordered learners look at all shuffles, shuffled ones at the order of time). The first is online accuracy."""
         others = self.windows if not window else (0,)
         return (*(View(window, s) for s in self.shifts), *(View(w, 0) for w in others))
@@ -74,7 +74,7 @@ class Played:
         self.search, self.main, self.held_out = (np.flatnonzero(parts == code) for code in (SEARCH, MAIN, HOLDOUT))
         """Samples of each part, in order of time."""
         self.pool: Pool = self.stream.pool
-        """What is learned and judged: images of the search part are never read, and are no part of it."""
+        """What is learned and evaluated: images of the search part are never read, and are no part of it."""
         self._kept: Positions | None = None
         if len(self.search) and self.stream.has_images:
             self._kept = np.flatnonzero(parts != SEARCH)
@@ -97,7 +97,7 @@ class Played:
             raise UserError("shifts begin with 0, at which accuracy is online accuracy")
         if n <= (most := max(self.playing.shifts)):
             raise UserError(
-                f"stream {self.stream.name!r}: its main part has {n} samples, and a shift of {most} leaves none to be judged: "
+                f"stream {self.stream.name!r}: its main part has {n} samples, and a shift of {most} leaves none to be evaluated: "
                 "take a smaller shift or a longer stream"
             )
 
@@ -142,8 +142,8 @@ class Played:
             self._ranks[window] = found
         return self._ranks[window]
 
-    def judged(self, window: int, view: View, step: int) -> Positions:
-        """Positions that a model which has learned ``step`` batches in the order of ``window`` is judged on for ``view``.
+    def evaluated(self, window: int, view: View, step: int) -> Positions:
+        """Positions that a model which has learned ``step`` batches in the order of ``window`` is evaluated on for ``view``.
 
         In its own order that is a whole batch. In another order samples are left out that it has learned from already.
         """
@@ -153,7 +153,8 @@ class Played:
         return found if view.window == window else found[self.rank(window)[found] >= step * b]
 
     def places(self, window: int, view: View, begin: int, end: int) -> Positions:
-        """Places in the order of ``view`` of all that the steps ``begin .. end-1`` judge for it (`judged`), step by step."""
+        """Places in the order of ``view`` of all that the steps ``begin .. end-1`` evaluate for it (`evaluated`), step by
+        step."""
         b = self.playing.batch
         found = np.arange(begin * b + view.shift, min(end * b + view.shift, len(self.main)))
         if view.window == window:
@@ -162,11 +163,12 @@ class Played:
         return found[self.rank(window)[self.order(view.window)[found]] >= steps * b]
 
     def sizes(self, window: int, begin: int, end: int) -> tuple[int, ...]:
-        """Samples that the steps ``begin .. end-1`` judge for each view, of a learner that is given the order of ``window``."""
+        """Samples that the steps ``begin .. end-1`` evaluate for each view, of a learner that is given the order of
+        ``window``."""
         return tuple(len(self.places(window, v, begin, end)) for v in self.playing.views(window))
 
     def identity(self, window: int) -> str:
-        """Of what is played in the order of ``window``, and of what is judged on the way (`Segment.stream`)."""
+        """Of what is played in the order of ``window``, and of what is evaluated on the way (`Segment.stream`)."""
         p = self.playing
         return digest_of(
             "played", self.stream.digest, p.batch, p.shifts, p.windows, p.search, p.holdout, p.seed, p.trace, window

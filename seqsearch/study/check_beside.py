@@ -71,5 +71,5 @@ def _other(world: World, name: str, backbone: str) -> str:
 
 def _right(subject: Subject) -> tuple[int, int]:
     """Images of both tasks that it was not trained on: those that it tells, and all."""
-    judged = subject.trainer.scenario.judge(subject.both(), subject.key(*subject.tasks), "reward")
-    return sum(map(sum, judged.classifiers[0].correct)), sum(map(sum, judged.counts))
+    evaluated = subject.trainer.scenario.evaluate(subject.both(), subject.key(*subject.tasks), "reward")
+    return sum(map(sum, evaluated.classifiers[0].correct)), sum(map(sum, evaluated.counts))

@@ -141,7 +141,7 @@ class LearnerSubject:
         return found
 
     def learn(self, method: StreamedLearner, begin: int, end: int) -> StreamedLearner:
-        """Judge and learn steps ``begin .. end-1``; the last of all is short."""
+        """Evaluate and learn steps ``begin .. end-1``; the last of all is short."""
         data = SegmentData(self.world.played, self.trainer.source(self.spec.backbone), 0, begin, end, 0, 0)
         for number in range(begin, end):
             step = WatchedStep(data, number, method.credit)

@@ -39,7 +39,7 @@ def accuracies(item: Item, backbone: str, weights: dict[str, str]) -> list[Accur
             key = StateKey(world.spec(each, on), 0, 0, (segment,))
             method = trainer.fresh(key.after(0))
             trainer.scenario.learn(method, key)
-            judged = trainer.scenario.judge(method, key, "test")
-            right = [r[0] / n[0] for r, n in zip(judged.classifiers[0].correct, judged.counts, strict=True)]
+            evaluated = trainer.scenario.evaluate(method, key, "test")
+            right = [r[0] / n[0] for r, n in zip(evaluated.classifiers[0].correct, evaluated.counts, strict=True)]
             found.append(Accuracy(each.text, *right))
         return found

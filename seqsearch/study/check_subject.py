@@ -78,7 +78,7 @@ class Subject:
         return StateKey(self.spec, seed, 0, tasks)
 
     def batch(self, *tasks: Task) -> Batch:
-        """Images of some tasks that nothing was learned from, as they are judged."""
+        """Images of some tasks that nothing was learned from, as they are evaluated."""
         rows, _ = self.world.rows(sum((task.classes for task in tasks), ()), "reward")
         return Batch(rows, self.trainer.source(self.spec.backbone))
 

@@ -41,7 +41,7 @@ def compared(pools: Union, others: Union, backbone: Backbone | None, device: str
         UserError: an image cannot be read, or features are not finite.
     """
     found = overlaps(others, pools, range(len(others.classes)), range(len(pools.classes)))
-    named = {s.judged: s.tuned for s in found.shared if s.called}
+    named = {s.evaluated: s.tuned for s in found.shared if s.called}
     if backbone is None:
         return Compared(named, found.images, None)
     both, first = Union([*others.parts, *pools.parts]), len(others.classes)

@@ -1,8 +1,8 @@
 """Images of two pools that look alike to a frozen backbone: near duplicates, which fingerprints of pixels miss.
 
-Of each image to judge on, the nearest image to tune on by cosine distance of features (exact, FAISS). What is near is a matter of
-the backbone and of the pools, so that it stands beside how near images of one pool are to each other: there, too, near duplicates
-and many views of one thing lie close. It names pairs to look at. It proves nothing, and refuses nothing.
+Of each evaluation image, the nearest image to tune on by cosine distance of features (exact, FAISS). What is near is a matter
+of the backbone and of the pools, so that it stands beside how near images of one pool are to each other: there, too, near
+duplicates and many views of one thing lie close. It names pairs to look at. It proves nothing, and refuses nothing.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ NAMED = 20
 
 @dataclass(frozen=True)
 class Pair:
-    """An image to judge on and the one to tune on that is nearest to it.
+    """An evaluation image and the one to tune on that is nearest to it.
 
     Attributes:
-        tuned, judged: their classes, by names of their own.
+        tuned, evaluated: their classes, by names of their own.
         tuned_row, judged_row: their places among the images of these classes, from 0.
         distance: cosine distance, 0 to 2.
-        own: that of the image to judge on to the nearest other one of its own pool.
+        own: that of the evaluation image to the nearest other one of its own pool.
     """
 
     tuned: str
     tuned_row: int
-    judged: str
-    judged_row: int
+    evaluated: str
+    evaluated_row: int
     distance: float
     own: float
 
@@ -53,17 +53,17 @@ class LookAlikes:
     """Of the classes in play.
 
     Attributes:
-        pairs: the closest, nearest first; each image to judge on at most once.
-        tuned, judged: images compared.
+        pairs: the closest, nearest first; each evaluation image at most once.
+        tuned, evaluated: images compared.
         below: the distance that all but `SHARE` of the images of both pools keep to the nearest other image of their own pool.
-        near: images to judge on that are nearer than that to one to tune on.
-        within, across: median distance to the nearest image of the own pool, both pools together; of those to judge on to the
+        near: evaluation images that are nearer than that to one to tune on.
+        within, across: median distance to the nearest image of the own pool, both pools together; of those to evaluate on to the
             nearest one to tune on.
     """
 
     pairs: tuple[Pair, ...]
     tuned: int
-    judged: int
+    evaluated: int
     below: float
     near: int
     within: float
@@ -83,7 +83,11 @@ def check_frozen(name: str, backbone: object) -> None:
 
 
 def look_alikes(
-    images: Union, features: Callable[[Rows], Floats], tuned: Sequence[int], judged: Sequence[int], device: str = "cpu"
+    images: Union,
+    features: Callable[[Rows], Floats],
+    tuned: Sequence[int],
+    evaluated: Sequence[int],
+    device: str = "cpu",
 ) -> LookAlikes:
     """Compare all images of these classes of ``images``, by index.
 
@@ -98,7 +102,7 @@ def look_alikes(
     nothing = np.zeros(0, np.int64)
     sides = [
         np.concatenate([nothing, *(np.arange(offsets[c], offsets[c + 1]) for c in sorted(set(side)))])
-        for side in (tuned, judged)
+        for side in (tuned, evaluated)
     ]
     if min(map(len, sides)) < 2:
         raise UserError("look-alikes need two images or more on each side")

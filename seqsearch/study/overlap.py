@@ -1,6 +1,7 @@
 """What two pools have in common: classes of the same name, classes under two names, images.
 
-Who tunes on one and judges on the other wants none of it: then nothing was chosen by the classes and images that are judged.
+Who tunes on one and evaluates on the other wants none of it: then nothing was chosen by the classes and images that are
+evaluated.
 """
 
 from __future__ import annotations
@@ -31,19 +32,19 @@ TOLD = 5
 
 @dataclass(frozen=True)
 class Shared:
-    """A class to tune on and one to judge on that have something in common.
+    """A class to tune on and one to evaluate on that have something in common.
 
     Attributes:
-        tuned, judged: what they are called, each by a name of its own in its pools (`class_names`).
+        tuned, evaluated: what they are called, each by a name of its own in its pools (`class_names`).
         tuned_index, judged_index: where they are among the classes of their pools.
         called: ``name`` if it is the same but for case and separators, ``alias`` if one may be called like the other, or empty.
         images: how many different images are in both.
     """
 
     tuned: str
-    judged: str
+    evaluated: str
     tuned_index: int
-    judged_index: int
+    evaluated_index: int
     called: Called | Literal[""]
     images: int
 
@@ -53,28 +54,28 @@ class Overlap:
     """What the classes in play of two pools have in common.
 
     Attributes:
-        tune, judged: names of the pools.
-        shared: by the class that is judged. Of several classes to tune on that share the same thing with several to judge on,
-            each is in at least one pair, not in all.
+        tune, evaluated: names of the pools.
+        shared: by the class that is evaluated. Of several classes to tune on that share the same thing with several to evaluate
+            on, each is in at least one pair, not in all.
         images: different images that are in both.
     """
 
     tune: str
-    judged: str
+    evaluated: str
     shared: tuple[Shared, ...]
     images: int
 
     @property
-    def judged_indices(self) -> tuple[int, ...]:
-        """Classes to judge on that have something in common with one to tune on, increasing."""
-        return tuple(sorted({s.judged_index for s in self.shared}))
+    def evaluated_indices(self) -> tuple[int, ...]:
+        """evaluation classes that have something in common with one to tune on, increasing."""
+        return tuple(sorted({s.evaluated_index for s in self.shared}))
 
 
 def overlaps(
     tune: Pool | Union,
-    judged: Pool | Union,
+    evaluated: Pool | Union,
     tune_classes: Sequence[int],
-    judged_classes: Sequence[int],
+    evaluated_classes: Sequence[int],
     cache: Path | None = None,
     observe: Observe = lambda done, total: None,
 ) -> Overlap:
@@ -89,11 +90,11 @@ def overlaps(
     Raises:
         UserError: an image cannot be read.
     """
-    one, other = (p if isinstance(p, Union) else Union([p]) for p in (tune, judged))
-    called = by_name(one, other, tune_classes, judged_classes)
+    one, other = (p if isinstance(p, Union) else Union([p]) for p in (tune, evaluated))
+    called = by_name(one, other, tune_classes, evaluated_classes)
     kept = cache or cache_root()
     images, distinct = _by_images(
-        _prints(one, tune_classes, kept, observe), _prints(other, judged_classes, kept, observe)
+        _prints(one, tune_classes, kept, observe), _prints(other, evaluated_classes, kept, observe)
     )
     names, there = class_names(one), class_names(other)
     pairs = sorted(called.keys() | images.keys(), key=lambda pair: pair[::-1])
@@ -122,17 +123,17 @@ def refused(overlap: Overlap, allowed: Sequence[str]) -> None:
         UserError: something is not, or a name that is allowed is of no class that is in common; in one line.
     """
     wanted = {folded(name): name for name in allowed if name != ALL}
-    names = [{folded(n) for s in (p.tuned, p.judged) for n in (s, s.rpartition("/")[2])} for p in overlap.shared]
+    names = [{folded(n) for s in (p.tuned, p.evaluated) for n in (s, s.rpartition("/")[2])} for p in overlap.shared]
     if unknown := [name for key, name in wanted.items() if not any(key in own for own in names)]:
         there = f"they share {_some(overlap.shared)}" if overlap.shared else "they share nothing"
         raise UserError(f"--allow-overlap {_short(unknown[0])}: the pools share no class of that name; {there}")
     left = [p for p, own in zip(overlap.shared, names, strict=True) if not own & wanted.keys()]
     if left and ALL not in allowed:
-        classes = len({p.judged_index for p in left})
+        classes = len({p.evaluated_index for p in left})
         in_both = f"{counted(overlap.images, 'image')} {'is' if overlap.images == 1 else 'are'} in both"
         images = f", and {in_both}" if any(p.images for p in left) else ""
         raise UserError(
-            f"pools {_short(overlap.tune)} (to tune on) and {_short(overlap.judged)} (to judge on) share "
+            f"pools {_short(overlap.tune)} (to tune on) and {_short(overlap.evaluated)} (to evaluate on) share "
             f"{counted(classes, 'class')}: {_some(left)}{images}: take others, or allow it with --allow-overlap NAME "
             f"(repeatable), or --allow-overlap {ALL}"
         )
@@ -140,7 +141,7 @@ def refused(overlap: Overlap, allowed: Sequence[str]) -> None:
 
 def _some(pairs: Sequence[Shared]) -> str:
     told = [
-        (_short(p.judged) if p.tuned == p.judged else f"{_short(p.tuned)} = {_short(p.judged)}")
+        (_short(p.evaluated) if p.tuned == p.evaluated else f"{_short(p.tuned)} = {_short(p.evaluated)}")
         + ("" if p.called else f" ({counted(p.images, 'image')})")
         for p in pairs[:TOLD]
     ]
@@ -164,12 +165,12 @@ def _prints(pools: Union, classes: Sequence[int], cache: Path, observe: Observe)
     return found
 
 
-def _by_images(tuned: Mapping[int, Prints], judged: Mapping[int, Prints]) -> tuple[dict[Pair, int], int]:
+def _by_images(tuned: Mapping[int, Prints], evaluated: Mapping[int, Prints]) -> tuple[dict[Pair, int], int]:
     """How many images each pair of classes shares, and how many different ones are on both sides."""
-    mine, theirs = (np.concatenate([np.zeros(0, np.uint64), *side.values()]) for side in (tuned, judged))
+    mine, theirs = (np.concatenate([np.zeros(0, np.uint64), *side.values()]) for side in (tuned, evaluated))
     common: Prints = np.intersect1d(mine, theirs)
     counts: dict[Pair, int] = defaultdict(int)
-    holders = [_holders(side, common) for side in (tuned, judged)]
+    holders = [_holders(side, common) for side in (tuned, evaluated)]
     for print_ in common.tolist():
         for pair in paired(holders[0][print_], holders[1][print_]):
             counts[pair] += 1

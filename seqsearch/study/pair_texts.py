@@ -37,7 +37,7 @@ def check_texts(backbones: Iterable[Backbone], pools: Iterable[Pool]) -> None:
 
 
 def _used(pool: Captioned, rows: Rows) -> list[tuple[int, str]]:
-    """All texts of some images that may be learned from or judged, each with its row."""
+    """All texts of some images that may be learned from or evaluated, each with its row."""
     found = list(zip(rows.tolist(), pool.texts(rows), strict=True))
     if getattr(pool, "policy", "first") == "random":
         found += [(row, text) for row, said in zip(rows.tolist(), pool.captions(rows), strict=True) for text in said]

@@ -21,9 +21,9 @@ Pair = tuple[int, int]
 """Indices of a class of the one and of one of the other."""
 
 
-def by_name(one: Union, other: Union, tuned: Sequence[int], judged: Sequence[int]) -> dict[Pair, Called]:
+def by_name(one: Union, other: Union, tuned: Sequence[int], evaluated: Sequence[int]) -> dict[Pair, Called]:
     """Pairs of classes that have the same name, or may have."""
-    mine, theirs = _classes(one, tuned), _classes(other, judged)
+    mine, theirs = _classes(one, tuned), _classes(other, evaluated)
     here, there = (_grouped((folded(n), i) for n, own in side.items() for i in own) for side in (mine, theirs))
     same = {p for key in here.keys() & there.keys() for p in paired(here[key], there[key])}
     a, b = _stands_for(mine), _stands_for(theirs)
@@ -93,6 +93,6 @@ def folded(name: str) -> str:
     return " ".join(re.sub(r"[\s_-]+", " ", name.casefold()).split()) or name
 
 
-def paired(tuned: Sequence[T], judged: Sequence[T]) -> list[tuple[T, T]]:
+def paired(tuned: Sequence[T], evaluated: Sequence[T]) -> list[tuple[T, T]]:
     """Pairs in which each is once or more: all with the first of the others, since there may be thousands on both sides."""
-    return [(tuned[0], j) for j in judged] + [(t, judged[0]) for t in tuned[1:]]
+    return [(tuned[0], j) for j in evaluated] + [(t, evaluated[0]) for t in tuned[1:]]

@@ -87,7 +87,7 @@ class Study:
         """Images of a class by what they are for, means over the classes in play.
 
         ``trained`` are learned from where test accuracy is reported, ``searched`` where a search, tuning or a
-        similarity trains; ``test`` are judged. ``validation``, there if some method declares it, are those of the trained
+        similarity trains; ``test`` are evaluated. ``validation``, there if some method declares it, are those of the trained
         and searched ones that such a method validates on.
         """
         counts = [self.world.split.counts(self.world.class_index(c)) for c in self.view.class_ids]

@@ -192,11 +192,11 @@ def task_data(world: World, source: PoolSource, task: Task, method: Method, seed
     )
 
 
-def check_unseen(learned: Experience, judged: Part) -> None:
-    """That a state which has learned this experience may be judged on a part of its classes.
+def check_unseen(learned: Experience, evaluated: Part) -> None:
+    """That a state which has learned this experience may be evaluated on a part of its classes.
 
     Raises:
         AccessError: it has learned from these images.
     """
-    if judged == "reward" and isinstance(learned, Task) and learned.reward_learned:
-        raise AccessError("reward images cannot be judged: this state has learned from them (judge it on test)")
+    if evaluated == "reward" and isinstance(learned, Task) and learned.reward_learned:
+        raise AccessError("reward images cannot be evaluated: this state has learned from them (evaluate it on test)")

@@ -1,4 +1,4 @@
-"""What is learned at a time, and how it is judged: the part of training that depends on the kind of continual learning.
+"""What is learned at a time, and how it is evaluated: the part of training that depends on the kind of continual learning.
 
 A scenario is an item of its kind: a module in ``training/scenarios`` with ``build(world, source)``, or ``FILE.py:OBJECT``. The
 trainer keeps and restores states; what an experience is, only its scenario knows.
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.errors import AccessError
 from seqsearch.core.outcomes import HEAD, MOVED, ClassifierCounts, Counts
-from seqsearch.core.types import JudgedPart, StateKey
+from seqsearch.core.types import EvaluationSplit, StateKey
 from seqsearch.methods.base import PASSES, FitReport, Footprint, Method
 from seqsearch.methods.config import Config
 from seqsearch.methods.data import Batch, TaskData
@@ -36,15 +36,15 @@ SourceOf = Callable[[str], PoolSource]
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What `Scenario.judge` found: images by group and class, and how many of them each classifier got right."""
+class Evaluation:
+    """What `Scenario.evaluate` found: images by group and class, and how many of them each classifier got right."""
 
     counts: Counts
     classifiers: tuple[ClassifierCounts, ...]
 
 
 class Scenario(ABC):
-    """Subclasses say what data an experience stands for, and judge.
+    """Subclasses say what data an experience stands for, and evaluate.
 
     Attributes:
         stepwise: a state is learned from its parent, one experience at a time. Where it is not (a learner that is given the whole
@@ -68,7 +68,7 @@ class Scenario(ABC):
         """What ``method``, in the state of ``key.parent``, is given to learn the last experience from."""
 
     @abstractmethod
-    def judge(self, method: Method, key: StateKey, judged: JudgedPart) -> Judged:
+    def evaluate(self, method: Method, key: StateKey, evaluated: EvaluationSplit) -> Evaluation:
         """How a method in the state of ``key`` does."""
 
     def some(self, key: StateKey, most: int) -> Rows:

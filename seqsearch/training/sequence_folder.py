@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from seqsearch.core.text import as_cell
-from seqsearch.core.types import JudgedPart, Tasks
+from seqsearch.core.types import EvaluationSplit, Tasks
 from seqsearch.pools.base import Part, Rows
 from seqsearch.pools.union import class_names
 from seqsearch.storage.files import atomic_file
@@ -24,11 +24,11 @@ from seqsearch.training.world import World
 
 SCHEMA = "seqsearch-sequence/1"
 SEQUENCE, MANIFEST = "sequence.json", "manifest.csv"
-PARTS_OF: dict[JudgedPart, tuple[Part, ...]] = {
+PARTS_OF: dict[EvaluationSplit, tuple[Part, ...]] = {
     "test": ("train", "val", "reward", "test"),
     "reward": ("train", "val", "reward"),
 }
-"""Parts in a manifest by the one that is judged; all but that one are learned from."""
+"""Parts in a manifest by the one that is evaluated; all but that one are learned from."""
 
 
 @dataclass(frozen=True)
@@ -73,15 +73,15 @@ def record_of(world: World, name: str, tasks: Tasks, seed: int) -> dict[str, Any
 
 
 def manifest(
-    world: World, tasks: Tasks, paths: Callable[[Rows], Sequence[str]], judged: JudgedPart = "test"
+    world: World, tasks: Tasks, paths: Callable[[Rows], Sequence[str]], evaluated: EvaluationSplit = "test"
 ) -> Iterator[ManifestRow]:
     """The images of a sequence, task by task, part by part, class by class; ``paths`` names the files of rows."""
     names, first = class_names(world.images), 0
     for number, task in enumerate(tasks):
         called = [as_cell(names[world.class_index(c)]) for c in task.classes]
-        for part in PARTS_OF[judged]:
+        for part in PARTS_OF[evaluated]:
             rows, positions = world.rows(task.classes, part)
-            split: Literal["train", "test"] = "test" if part == judged else "train"
+            split: Literal["train", "test"] = "test" if part == evaluated else "train"
             for path, position in zip(paths(rows), positions.tolist(), strict=True):
                 yield ManifestRow(path, first + position, number, split, part, called[position])
         first += len(task.classes)

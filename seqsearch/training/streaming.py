@@ -1,7 +1,7 @@
-"""A learner of streams as the trainer knows methods: it learns a segment of the stream, and is judged on the way.
+"""A learner of streams as the trainer knows methods: it learns a segment of the stream, and is evaluated on the way.
 
 The engine keeps, restores and passes on states of methods; this is the way from there to `seqsearch.learners.base.Learner`.
-What was judged on the way is a part of the state, so that it can be told again should the result be lost.
+What was evaluated on the way is a part of the state, so that it can be told again should the result be lost.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 OWN = "learner."
 """What the names of a learner's own state begin with."""
 RIGHT = "right."
-"""Name, in a state, of the flags of what was judged in the last segment; followed by the number of the view."""
+"""Name, in a state, of the flags of what was evaluated in the last segment; followed by the number of the view."""
 
 
 @dataclass
@@ -76,7 +76,7 @@ class StreamStep:
         self.first, self.revealed = number * size, min((number + 1) * size, n)
         self.afford = credit.afford
         self.unlabelled = data.batch(np.arange(self.first, self.revealed))
-        """What it is judged on before the batch is revealed: what was read of it then is not read again."""
+        """What it is evaluated on before the batch is revealed: what was read of it then is not read again."""
         self._generators: dict[str, torch.Generator] = {}
         self._draws: dict[str, np.random.Generator] = {}
 
@@ -155,11 +155,11 @@ class StreamedLearner(Method):
         self.caps: Caps = learner.caps
         self.credit = Credit(float(getattr(learner.config, "budget", 1.0)))
         self.right: dict[int, NDArray[np.bool_]] = {}
-        """By number of the view, which of the samples judged in the last segment were right."""
+        """By number of the view, which of the samples evaluated in the last segment were right."""
         self.seconds = {"learning": 0.0, "judging": 0.0}
 
     def learn_segment(self, data: SegmentData) -> FitReport:
-        """Judge, reveal, learn; step by step."""
+        """Evaluate, reveal, learn; step by step."""
         views = data.played.playing.views(data.window)
         right: dict[int, list[NDArray[np.bool_]]] = {i: [] for i in range(len(views))}
         begun = time.perf_counter()
@@ -168,16 +168,18 @@ class StreamedLearner(Method):
             step = StreamStep(data, number, self.credit)
             for i, view in enumerate(views):
                 coming = step.unlabelled if i == 0 else None
-                right[i].append(self.judge(data, data.played.judged(data.window, view, number), coming))
-            judged = time.perf_counter()
+                right[i].append(self.evaluate(data, data.played.evaluated(data.window, view, number), coming))
+            evaluated = time.perf_counter()
             self.credit.grant()
             self.learner.learn(step)
-            self.seconds["judging"] += judged - start
+            self.seconds["judging"] += evaluated - start
         self.seconds["learning"] += time.perf_counter() - begun - self.seconds["judging"]
         self.right = {i: np.concatenate(flags) for i, flags in right.items()}
         return FitReport(notes={f"{name}_seconds": s for name, s in self.seconds.items()})
 
-    def judge(self, data: SegmentData, positions: NDArray[np.int64], batch: Batch | None = None) -> NDArray[np.bool_]:
+    def evaluate(
+        self, data: SegmentData, positions: NDArray[np.int64], batch: Batch | None = None
+    ) -> NDArray[np.bool_]:
         """Which samples ``[n]`` of the main part are classified right; ``batch``: these samples, if they are at hand."""
         if not len(positions):
             return np.zeros(0, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Where training happens: restore a parent state, let the scenario learn and judge, keep what was learned. Knows no Ray."""
+"""Where training happens: restore a parent state, let the scenario learn and evaluate, keep what was learned. Knows no Ray."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Trainer:
         return manifest.size if (manifest := self.states.cache.manifest(state)) else 0
 
     def train(self, edge: Edge) -> EdgeResult:
-        """Train and judge one edge. What goes wrong inside the method is in the result's status and message."""
+        """Train and evaluate one edge. What goes wrong inside the method is in the result's status and message."""
         key, trained = edge.key, list[str]()
         if key.method.command:
             self.since = time.monotonic()
@@ -110,8 +110,8 @@ class Trainer:
             origin = self.states.prepare(key)
             with self.guard.job(key.method.target):
                 method = self.state(key, trained, keep=edge.keep, keep_parent=True)
-                judged_at, self.since = time.perf_counter(), time.monotonic()
-                judged = self.scenario.judge(method, key, edge.judged)
+                evaluated_at, self.since = time.perf_counter(), time.monotonic()
+                evaluated = self.scenario.evaluate(method, key, edge.judged)
                 counters = tuple((str(n), float(v)) for n, v in method.counters().items())
                 space = method.feature_space() or f"state:{key.digest}"
                 footprint = sizes_of(method, self.source(key.method.backbone).parameter_bytes)
@@ -126,8 +126,8 @@ class Trainer:
                 message=line_of(error, key.method.target), worker=self.name, origin=origin, traceback=traceback_of(error),
             )  # fmt: skip
         return EdgeResult(
-            edge.digest, key.digest, "ok", judged.counts, judged.classifiers, counters, tuple(trained), space, footprint,
-            train_seconds=judged_at - start, judge_seconds=time.perf_counter() - judged_at,
+            edge.digest, key.digest, "ok", evaluated.counts, evaluated.classifiers, counters, tuple(trained), space, footprint,
+            train_seconds=evaluated_at - start, judge_seconds=time.perf_counter() - evaluated_at,
             peak_memory=self._own.peak_memory(), notes=self._notes, worker=self.name, origin=origin, earlier=self.states.earlier,
         )  # fmt: skip
 

@@ -46,7 +46,7 @@ class World:
         grow: (step, pool item): pools whose classes are there from that step on.
         weights: (backbone, file): weights that do not come from timm's hub.
         precision: of the backbones: ``float32`` or ``bf16``.
-        scenario: what is learned at a time and how it is judged (`seqsearch.training.scenario`).
+        scenario: what is learned at a time and how it is evaluated (`seqsearch.training.scenario`).
         augment: whether images are augmented in training: ``none``, ``published`` or ``autoaugment``.
         checkpoint_seconds: of training between two checkpoints; it decides no number.
         playing: of a stream, how it is played; its images are then the pool's.

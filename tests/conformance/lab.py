@@ -155,7 +155,7 @@ def fitting(settings: Mapping[str, Any], method: str, backbone: str) -> dict[str
 
 
 class Lab:
-    """Makes, trains and judges methods; does the engine's book-keeping."""
+    """Makes, trains and evaluates methods; does the engine's book-keeping."""
 
     def __init__(self, folder: Path, backbone: str = EMBEDDED, pool: str = "") -> None:
         pool = pool or (CAPTIONED if backbone == PAIRS else SMALL_POOL)

@@ -83,7 +83,7 @@ def test_they_learn_on_what_comes_with_us(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["mm_lb", "mm_dp"])
 def test_texts_are_drawn_anew_where_the_pool_says_so(tmp_path: Path, name: str) -> None:
-    """The same seed draws the same ones; images are judged with their first."""
+    """The same seed draws the same ones; images are evaluated with their first."""
     case = Case(name, name, backbone=PAIRS)
     pools = {policy: f"{HERE / 'pairs.py'}:captioned{policy}" for policy in ("", "_random")}
     first, drawn = (Lab(tmp_path / f"p{policy}", PAIRS, pool) for policy, pool in pools.items())

@@ -71,8 +71,8 @@ def test_the_value_of_a_candidate_is_its_reward_when_nothing_follows(tmp_path: P
     done = run_small(tmp_path, lookahead=0, score_seeds=1, random_sequences=0)
     search = done.plans.searches[0]
     chosen = [j for j in search.trace if j.chosen]
-    for step, judged in enumerate(chosen, 2):
-        assert judged.value == judged.reward == pytest.approx(accuracy.reward(search.outcomes[0].accuracy, step))
+    for step, evaluated in enumerate(chosen, 2):
+        assert evaluated.value == evaluated.reward == pytest.approx(accuracy.reward(search.outcomes[0].accuracy, step))
 
 
 def test_the_hardest_candidate_is_chosen_and_easy_is_not_hard(tmp_path: Path) -> None:

@@ -21,11 +21,11 @@ def colours(rows):
 
 
 learned = rows_of(folder / "manifest.csv")
-of_images, judged = colours(learned), colours(rows_of(listed))
+of_images, evaluated = colours(learned), colours(rows_of(listed))
 labels, tasks = (np.array([int(r[key]) for r in learned]) for key in ("label", "task"))
 predicted = []
 for now in range(tasks.max() + 1):
     seen = range(labels[tasks <= now].max() + 1)
     means = np.stack([of_images[labels == c].mean(0) for c in seen])
-    predicted.append(np.linalg.norm(judged[:, None] - means[None], axis=2).argmin(1).tolist())
+    predicted.append(np.linalg.norm(evaluated[:, None] - means[None], axis=2).argmin(1).tolist())
 out.write_text(json.dumps({"predicted": predicted}))

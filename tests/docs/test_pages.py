@@ -28,7 +28,7 @@ REFUSED = {
     "--look-alikes resnet18": "in the hub's cache",
     "~/data": "--data ~/data is no folder",
     "downloads/": "--from downloads is no folder",
-    "--shift cloc": "a shift of 16384 leaves none to be judged",
+    "--shift cloc": "a shift of 16384 leaves none to be evaluated",
 }
 """What needs weights or images that are published elsewhere, by a part of its line, and what is said where they are not."""
 BEFORE: dict[str, Callable[[Path], object]] = {

@@ -60,8 +60,8 @@ def measured(name: str, folder: Path) -> dict[str, Any]:
     """Run a study in this process, its run folder within ``folder``, and read what it found.
 
     ``kinds``, ``sequences`` (class ids by task) and ``values`` (J by task; S) are by sequence; ``right`` (images, lower triangle:
-    trained by judged task) and ``judged`` (images by task) by sequence, method, role and training seed; ``figures`` are what the
-    summary says: value, or value, low and high.
+    trained by judged task) and ``evaluated`` (images by task) by sequence, method, role and training seed; ``figures`` are what
+    the summary says: value, or value, low and high.
     """
     run = folder / name
     arguments = COMMANDS[name].replace("tests/golden", str(Path(__file__).parent)).split()[1:]

@@ -76,7 +76,9 @@ def test_harmonic_means_of_table_8() -> None:
     found = {data: [a.harmonic for a in TABLES[8].column(data).values()] for data in (HT, E)}
     for data in (HT, E):
         assert found[data] == pytest.approx(printed[data], abs=5e-3)
-    assert all(tuned < judged for tuned, judged in zip(found[HT], found[E], strict=True))  # so it is no overfitting
+    assert all(
+        tuned < evaluated for tuned, evaluated in zip(found[HT], found[E], strict=True)
+    )  # so it is no overfitting
 
 
 def test_only_ranpac_collapses_on_some_orders() -> None:

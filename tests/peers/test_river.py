@@ -60,7 +60,7 @@ def test_near_future_accuracy_is_progressive_validation_with_a_delay(tmp_path):
                 theirs[i] = model.predict_one(x) == labels[i]
             else:
                 model.learn_one(x, y)
-        assert ours[shift] == theirs[shift:], shift  # the first `shift` samples are never judged here
+        assert ours[shift] == theirs[shift:], shift  # the first `shift` samples are never evaluated here
         progressive = evaluate.progressive_val_score(
             [({"at": i}, labels[i]) for i in range(n)], NearestMean(features), metrics.Accuracy(), delay=shift + 1
         )

@@ -62,7 +62,7 @@ def test_two_nodes_find_what_one_process_finds(tmp_path: Path, monkeypatch: pyte
     with Nodes(2) as cluster:
         engine = EngineOptions(workers=2, address=cluster.address, state_store=str(tmp_path / "store"))
         study = prepare(small(method), tmp_path / "states", "cpu", Path.cwd())
-        both = study.read(study.tuned_on, *study.judged_on)
+        both = study.read(study.tuned_on, *study.evaluated_on)
         missing = [("glyph_vit", *shard) for shard in both.missing_features("glyph_vit")]
         with closing(TunedTrials(study.world, engine, keeps=True, events=lambda *_: None)) as trials:
             assert len(list(trials.extract(missing))) == len(missing) > 1

@@ -12,11 +12,11 @@ import numpy as np
 
 from seqsearch.core.outcomes import Outcome
 from seqsearch.core.types import ClassId, Task
-from seqsearch.planners.step import Judgement
+from seqsearch.planners.step import CandidateResult
 from seqsearch.pools.base import ClassInfo, Pool
 from seqsearch.pools.glyphs import build
 from seqsearch.results.rows import (
-    JudgedRollout,
+    EvaluatedRollout,
     RunInfo,
     TaskSequence,
     TraceRow,
@@ -45,7 +45,7 @@ class RenamedPool:
 
 
 def triangle(rows: Sequence[Sequence[float]], steps: int | None = None) -> np.ndarray:
-    """``[T, T]`` from the judged rows, NaN elsewhere."""
+    """``[T, T]`` from the evaluated rows, NaN elsewhere."""
     n = steps or len(rows)
     full = np.full((n, n), np.nan)
     for t, row in enumerate(rows):
@@ -78,8 +78,8 @@ def sequence(
     return TaskSequence(name, kind, tuple(methods), 7, tasks, values)
 
 
-def rescored(s: TaskSequence, method: str, seed: int, result: Outcome) -> JudgedRollout:
-    return JudgedRollout(
+def rescored(s: TaskSequence, method: str, seed: int, result: Outcome) -> EvaluatedRollout:
+    return EvaluatedRollout(
         s.sequence_id, s.kind, "rescore", method, f"config of {method}", "weights", seed, "test", result
     )
 
@@ -92,11 +92,11 @@ def traced(s: TaskSequence, others: int = 2) -> list[TraceRow]:
             continue
         for i in range(others + 1):
             bad = others > 1 and i == others
-            judged = Judgement(
+            evaluated = CandidateResult(
                 step, task, -np.inf if bad else value - 0.05 * i, np.nan if bad else value, np.nan if bad else 0.02,
                 4 - i, (1.0, 2.0), 3.0, "method 'er' diverged: loss" if bad else "ok", i == 0,
             )  # fmt: skip
-            rows.append(TraceRow(s.sequence_id, i, judged))
+            rows.append(TraceRow(s.sequence_id, i, evaluated))
     return rows
 
 
@@ -104,7 +104,7 @@ def write_run(
     path: Path,
     pool: Pool,
     sequences: Sequence[TaskSequence],
-    judged: Sequence[JudgedRollout],
+    evaluated: Sequence[EvaluatedRollout],
     methods: Sequence[str] = (),
     stats: dict[str, Any] | None = STATS,
 ) -> Path:
@@ -117,9 +117,9 @@ def write_run(
         (path / "stats.json").write_text(json.dumps(stats))
     info = run_info(path, pool)
     write_sequences(path / "sequences.parquet", info, sequences)
-    write_rows(path / "results.parquet", RESULTS, info, result_rows(judged))
-    judgements = [r for s in sequences if s.kind == "searched" for r in traced(s)]
-    write_rows(path / "trace.parquet", TRACE, info, trace_rows(info, judgements))
+    write_rows(path / "results.parquet", RESULTS, info, result_rows(evaluated))
+    results = [r for s in sequences if s.kind == "searched" for r in traced(s)]
+    write_rows(path / "trace.parquet", TRACE, info, trace_rows(info, results))
     write_trainings(path / "trainings.parquet", info, [Training("state", "er", 0, 1, 2.0, 10**9, "{}", "w0", 1)])
     trial = {
         "config_digest": "d",

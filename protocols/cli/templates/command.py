@@ -62,7 +62,7 @@ def main(folder, listed, out):
     torch.manual_seed(record["seed"])
     torch.set_num_threads(1)
     rows = read_rows(folder / "manifest.csv")
-    train, judged = dataset_of(read_images(folder, rows), rows), read_images(folder, read_rows(listed))
+    train, evaluated = dataset_of(read_images(folder, rows), rows), read_images(folder, read_rows(listed))
     datasets = {"train": train, "test": train}  # Avalanche asks for both; the second is not used
     benchmark = class_incremental_benchmark(datasets, class_order=range(sum(sizes)), num_classes_per_exp=sizes)
     model = network()
@@ -74,7 +74,7 @@ def main(folder, listed, out):
     for experience in benchmark.train_stream:
         strategy.train(experience)
         with torch.no_grad():
-            predicted.append([int(label) for part in judged.split(256) for label in model.eval()(part).argmax(1)])
+            predicted.append([int(label) for part in evaluated.split(256) for label in model.eval()(part).argmax(1)])
     out.write_text(json.dumps({"predicted": predicted}), encoding="utf-8")
 
 

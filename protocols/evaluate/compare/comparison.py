@@ -42,7 +42,7 @@ class Comparison:
         table: final Acc of the methods (Tables 1 and 4), a column for each run's found sequences, the random and the held-out
             ones; ``reach [M, C]`` is half the width of each cell's interval, not cut at 0 or 1, NaN where it has none.
         ranks: agreement of its columns with the reference; None where there is no reference.
-        random_shared: all runs were judged on the same random sequences, with the same result: same methods, same seeds.
+        random_shared: all runs were evaluated on the same random sequences, with the same result: same methods, same seeds.
         unlike: labels that do not stand for the same method in a run, by its name, as in the first.
         new: how often found tasks took classes that had come with ``--grow``.
         groups: rewards by group, by run.
@@ -75,14 +75,16 @@ def compare(paths: Sequence[Path], reference: str = "") -> Comparison:
     one).
 
     Raises:
-        UserError: runs that cannot be read or compared, no such column, or nothing that was judged to its end.
+        UserError: runs that cannot be read or compared, no such column, or nothing that was evaluated to its end.
     """
     runs = read_runs(paths)
     troubles: list[str] = []
     start = first_growth(runs)
     sides = sides_of(runs, start, troubles)
     if not sides:
-        raise UserError(f"run {runs[0].path}: no method was judged to the end on any sequence: nothing can be compared")
+        raise UserError(
+            f"run {runs[0].path}: no method was evaluated to the end on any sequence: nothing can be compared"
+        )
     table, reach, held_out = _table(runs, sides)
     studies = studies_of(runs, sides) if are_studies(runs) else None
     changes = () if studies else tuple(differences(runs, sides, troubles))

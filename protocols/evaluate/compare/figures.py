@@ -8,9 +8,9 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from protocols.cldyb.compared import Judged, Pair, image_shares
+from protocols.cldyb.compared import Evaluated, Pair, image_shares
 from protocols.evaluate.compare.methods import unlike
-from protocols.evaluate.compare.runs import SIDES, ComparedRun, judged, same_sequences
+from protocols.evaluate.compare.runs import SIDES, ComparedRun, evaluated, same_sequences
 from seqsearch.distribution.interval import AGREE, Interval
 from seqsearch.distribution.mean_difference import Estimate, mean_accuracy, mean_difference
 from seqsearch.metrics import accuracy as metrics
@@ -45,7 +45,7 @@ class Side:
     run: str
     method: str
     side: str
-    methods: tuple[Judged, ...]
+    methods: tuple[Evaluated, ...]
     values: dict[str, Matrix]
     steps: dict[str, tuple[float, ...]]
     start: int = 1
@@ -67,11 +67,11 @@ class Side:
         return mean_accuracy(values, replace(shares, random=shares.random[:0]) if shares else None)
 
 
-def of_figure(methods: Sequence[Judged], figure: str, start: int) -> list[Judged]:
+def of_figure(methods: Sequence[Evaluated], figure: str, start: int) -> list[Evaluated]:
     """Rollouts with those tasks that a figure of `OVER_IMAGES` is the mean accuracy over."""
     first = start - 1 if figure == "upcoming" else 0
     return [
-        Judged(
+        Evaluated(
             tuple(replace(s, tasks=s.tasks[first:], values=s.values[first:]) for s in j.sequences),
             j.seeds,
             tuple(tuple(replace(scored, right=scored.right[first:]) for scored in row) for row in j.rollouts),
@@ -102,10 +102,10 @@ def sides_of(runs: Sequence[ComparedRun], start: int | None, troubles: list[str]
     found: list[Side] = []
     for run in runs:
         for side in SIDES:
-            of_side = [(m, judged(run, m, side)) for m in run.data.methods if run.sequences(side, m)]
+            of_side = [(m, evaluated(run, m, side)) for m in run.data.methods if run.sequences(side, m)]
             if lost := [m for m, j in of_side if j is None]:
                 troubles.append(
-                    f"{run.name}, {side}: left out {', '.join(lost)}: not judged to the end on every sequence."
+                    f"{run.name}, {side}: left out {', '.join(lost)}: not evaluated to the end on every sequence."
                 )
             found += [_side(run.name, m, side, (j,), start) for m, j in of_side if j is not None]
     shared = shared_methods(found, runs)
@@ -140,7 +140,7 @@ def differences(runs: Sequence[ComparedRun], sides: Sequence[Side], troubles: li
                 continue
             if set(first.seeds) != set(other.seeds):
                 troubles.append(
-                    f"{run.name}, {side}: judged with other training seeds than {runs[0].name}; the difference is over the "
+                    f"{run.name}, {side}: evaluated with other training seeds than {runs[0].name}; the difference is over the "
                     f"{len(seeds)} that both have."
                 )
             estimates = {f: _minus(other, first, f, seeds) for f in other.values}
@@ -153,7 +153,7 @@ def differences(runs: Sequence[ComparedRun], sides: Sequence[Side], troubles: li
 
 
 def same_values(runs: Sequence[ComparedRun], sides: Sequence[Side], side: str) -> bool:
-    """Whether all runs have the same sequences on a side and, of each method that several judged, the same accuracies with the
+    """Whether all runs have the same sequences on a side and, of each method that several evaluated, the same accuracies with the
     same training seeds; a label must stand for the same method in all."""
     if not all(same_sequences(runs[0], r, side) and not unlike(runs[0].data, r.data) for r in runs):
         return False
@@ -178,13 +178,13 @@ def _minus(b: Side, a: Side, figure: str, seeds: Sequence[int]) -> Estimate:
     return mean_difference(of_b, of_a, image_shares(pairs), searched=b.side != "random")
 
 
-def _restricted(j: Judged, seeds: Sequence[int]) -> Judged:
+def _restricted(j: Evaluated, seeds: Sequence[int]) -> Evaluated:
     """To some of its seeds."""
     at = [j.seeds.index(r) for r in seeds]
-    return Judged(j.sequences, tuple(seeds), tuple(tuple(row[i] for i in at) for row in j.rollouts))
+    return Evaluated(j.sequences, tuple(seeds), tuple(tuple(row[i] for i in at) for row in j.rollouts))
 
 
-def _side(run: str, method: str, side: str, methods: tuple[Judged, ...], start: int | None) -> Side:
+def _side(run: str, method: str, side: str, methods: tuple[Evaluated, ...], start: int | None) -> Side:
     """Means over the methods."""
     functions, curves = dict(FIGURES), {"acc": metrics.acc}
     if start is not None:
@@ -199,13 +199,13 @@ def _since(start: int, accuracy: Matrix, t: int) -> float:
     return metrics.upcoming_acc(accuracy, start, t) if t >= start else float("nan")
 
 
-def _values(j: Judged, figure: Callable[[Matrix], float]) -> Matrix:
+def _values(j: Evaluated, figure: Callable[[Matrix], float]) -> Matrix:
     """``[S, R]``; of seeds that are the sequence's own the mean."""
     rows = [[figure(s.accuracy) for s in row] for row in j.rollouts]
     return np.array(rows if j.seeds else [[np.mean(row)] for row in rows], dtype=np.float64)
 
 
-def _curve(j: Judged, figure: Callable[[Matrix, int], float]) -> Matrix:
+def _curve(j: Evaluated, figure: Callable[[Matrix, int], float]) -> Matrix:
     """Mean over seeds, then over sequences, after each step ``[T]``."""
 
     def of(scored: Scored) -> list[float]:

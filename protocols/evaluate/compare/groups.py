@@ -1,5 +1,5 @@
 """Which groups of classes the search found rewarding (section 5.3 of "CLDyB: Towards Dynamic Benchmarking for Continual
-Learning"): the mean reward of judged candidates by the groups of their classes, from ``trace.parquet``.
+Learning"): the mean reward of evaluated candidates by the groups of their classes, from ``trace.parquet``.
 
 Descriptive: candidates of a step share the state that they extend and were not drawn at random, and the steps of a search depend
 on each other. There is no interval, but the range over the steps.
@@ -25,7 +25,7 @@ class GroupReward:
         reward: mean reward.
         above: mean of the reward minus the mean of all candidates of the same step (and search): steps differ in level.
         lowest, highest: of that, by step.
-        steps: in how many it was judged.
+        steps: in how many it was evaluated.
     """
 
     run: str

@@ -28,8 +28,8 @@ def compared(run: Path, data: RunResults) -> tuple[str, ...]:
     if "" in data.methods:
         raise UserError(f"run {run}: a method has an empty label: restore its files")
     kinds = {s.sequence_id: s.kind for s in data.sequences}
-    judged = {method for name, method, _ in data.rollouts if kinds[name] != "joint"}
-    held_against = set(named) | ({m for _, m, _ in data.rollouts} - judged)
+    evaluated = {method for name, method, _ in data.rollouts if kinds[name] != "joint"}
+    held_against = set(named) | ({m for _, m, _ in data.rollouts} - evaluated)
     own = {m for s in data.sequences for m in s.method_ids} | set(asked if isinstance(asked, dict) else ())
     return tuple(m for m in data.methods if m in own or m not in held_against)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from protocols.cldyb.compared import Judged
+from protocols.cldyb.compared import Evaluated
 from protocols.evaluate.compare.methods import compared, unlike
 from protocols.running.provenance import PoolRecord, biases, provenance
 from protocols.running.status import check_not_running
@@ -184,7 +184,7 @@ def _shared(r: ComparedRun) -> dict[str, object]:
     }
 
 
-def judged(run: ComparedRun, method: str, side: str) -> Judged | None:
+def evaluated(run: ComparedRun, method: str, side: str) -> Evaluated | None:
     """Complete rollouts of a method on all sequences of a side; None if there are no seeds with which all are complete.
 
     Where the sequences have no common training seed (random ones of ``edge``), ``seeds`` is empty, and each row has the rollouts
@@ -195,7 +195,7 @@ def judged(run: ComparedRun, method: str, side: str) -> Judged | None:
     if common:
         seeds = tuple(sorted(common))
         rows = tuple(tuple(run.data.rollouts[s.sequence_id, method, r] for r in seeds) for s in sequences)
-        return Judged(sequences, seeds, rows)
+        return Evaluated(sequences, seeds, rows)
     of = [
         {r: found for r in run.data.seeds if (found := run.data.rollouts.get((s.sequence_id, method, r)))}
         for s in sequences
@@ -204,7 +204,7 @@ def judged(run: ComparedRun, method: str, side: str) -> Judged | None:
         return None
     used = Counter(r for _, m, r in run.data.rollouts if m == method)
     alone = [{r: scored for r, scored in own.items() if used[r] == 1} for own in of]
-    return Judged(sequences, (), tuple(tuple(own.values()) for own in (alone if all(alone) else of)))
+    return Evaluated(sequences, (), tuple(tuple(own.values()) for own in (alone if all(alone) else of)))
 
 
 def same_sequences(a: ComparedRun, b: ComparedRun, side: str) -> bool:

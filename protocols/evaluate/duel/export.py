@@ -14,7 +14,7 @@ from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.engine.journal import Journal
 from seqsearch.planners.replicates import of_order, scoring
-from seqsearch.results.rows import JudgedRollout, Row, TaskSequence, result_rows, trace_rows
+from seqsearch.results.rows import EvaluatedRollout, Row, TaskSequence, result_rows, trace_rows
 from seqsearch.results.run import assembled
 from seqsearch.results.schema import RESULTS, TRACE
 
@@ -58,7 +58,7 @@ def _rows(
     """What searches saw of their own sequences, both methods on every sequence, and what the run of ``--on`` knew of its own."""
     tags, given = study.weight_tags, {g.sequence_id for g in study.given}
     yield from result_rows(
-        JudgedRollout(
+        EvaluatedRollout(
             p.name, "searched", "search", m.label, m.digest, tags[m.backbone], p.replicate, study.settings.reward_split, o
         )
         for p in plans.searches.values()
@@ -66,6 +66,6 @@ def _rows(
     )  # fmt: skip
     named = [(s.sequence_id, s.kind, s.tasks, r) for s, r in asked if s.sequence_id not in given]
     yield from result_rows(rescored(study, journal, study.methods, named))
-    if plans.judging:
-        ours = [r for r in plans.judging.rows(study, journal) if r["sequence_id"] in given]
+    if plans.evaluations:
+        ours = [r for r in plans.evaluations.rows(study, journal) if r["sequence_id"] in given]
         yield from (r for r in ours if r["method_id"] in study.labels)

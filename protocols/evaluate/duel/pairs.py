@@ -18,7 +18,8 @@ Table = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Random sequences that both methods were judged on to their end: numbers in the order drawn, names, accuracies ``[L]``."""
+    """Random sequences that both methods were evaluated on to their end: numbers in the order drawn, names, accuracies
+    ``[L]``."""
 
     numbers: tuple[int, ...] = ()
     names: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from protocols.evaluate.duel.study import DuelStudy
-from protocols.evaluate.parts.judging import Asked, Judging
+from protocols.evaluate.parts.evaluations import Asked, Evaluations
 from seqsearch.core.outcomes import Outcome
 from seqsearch.core.types import Task, Tasks
 from seqsearch.distribution.always_valid import running_share
@@ -40,7 +40,7 @@ class RandomPlanner(GrowingPlanner):
         super().__init__("random", draw, study.methods, s.seed, first=study.asked, most=most, wanted=self._more)
 
     def pairs(self) -> tuple[list[int], list[float], list[float]]:
-        """Numbers of the sequences that both methods were judged on to their end, and final accuracies of A and B."""
+        """Numbers of the sequences that both methods were evaluated on to their end, and final accuracies of A and B."""
         a, b = (self.outcomes.get(label, []) for label in self._labels)
         there = [i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x[0].status == y[0].status == "ok"]
         return there, [final(a[i][0]) for i in there], [final(b[i][0]) for i in there]
@@ -61,9 +61,9 @@ def settled(p: Paired | None) -> bool:
     return p is not None and max(running_share(p.counts[0], p.L).low, running_share(p.counts[2], p.L).low) > 0.5
 
 
-def final(judged: Outcome | Scored) -> float:
+def final(evaluated: Outcome | Scored) -> float:
     """Final accuracy, rounded, so that equal ones are ties."""
-    return round(acc(judged.accuracy), DIGITS)
+    return round(acc(evaluated.accuracy), DIGITS)
 
 
 @dataclass(frozen=True)
@@ -73,19 +73,19 @@ class Plans:
     Attributes:
         searches: by the method that the sequence is to be worst for.
         random: None without random sequences.
-        judging: of the sequences of ``--on`` that are not random.
+        evaluations: of the sequences of ``--on`` that are not random.
         again: the found ones, and the worst of the random ones, with fresh seeds.
     """
 
     searches: dict[str, CldybPlanner] = field(default_factory=dict)
     random: RandomPlanner | None = None
-    judging: Judging | None = None
+    evaluations: Evaluations | None = None
     again: tuple[GivenPlanner, ...] = ()
 
     @property
     def all(self) -> list[Planner]:
         drawn = [self.random] if self.random else []
-        given = self.judging.planners if self.judging else []
+        given = self.evaluations.planners if self.evaluations else []
         return [*self.searches.values(), *drawn, *given, *self.again]
 
 
@@ -98,9 +98,11 @@ def make_plans(study: DuelStudy, batch: int) -> Plans:
         if (first := study.first)
     }
     random = RandomPlanner(study, batch) if study.asked else None
-    judging = None
+    evaluations = None
     if study.source and study.given:
-        judging = Judging(study.source, [Asked(m, g, seeds) for m in study.methods for g in study.given], s.seed)
+        evaluations = Evaluations(
+            study.source, [Asked(m, g, seeds) for m in study.methods for g in study.given], s.seed
+        )
 
     def again(name: str, sequences: Callable[[], list[Tasks] | None]) -> GivenPlanner:
         def given() -> Sequence[GivenSequence] | None:
@@ -119,7 +121,7 @@ def make_plans(study: DuelStudy, batch: int) -> Plans:
         return [tuple(t for t in random.sequences[i] if isinstance(t, Task)) for i in worst_numbers(*random.compared())]
 
     fresh = [again("found", found)] if searches else []
-    return Plans(searches, random, judging, (*fresh, *([again("worst", worst)] if random else [])))
+    return Plans(searches, random, evaluations, (*fresh, *([again("worst", worst)] if random else [])))
 
 
 def worst_numbers(there: Sequence[int], p: Paired | None) -> list[int]:

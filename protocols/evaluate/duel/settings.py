@@ -95,8 +95,8 @@ class DuelSettings(SearchSettings, StudySettings):
         check_trainings({"--sequences": self.most, **each})
         check_trainings({"--crossed-orders": self.crossed_orders, "--score-seeds": self.score_seeds, **each})
         ahead = {"--simulations": self.simulations, "--lookahead": self.lookahead}
-        judged = ahead if self.lookahead else {"--condensed": min(self.condensed, self.simulations)}
-        check_trainings({"--find": max(1, len(self.directions)), **judged, **each})
+        evaluated = ahead if self.lookahead else {"--condensed": min(self.condensed, self.simulations)}
+        check_trainings({"--find": max(1, len(self.directions)), **evaluated, **each})
 
     def growth(self) -> list[tuple[int, str]]:
         """See `growth_of`."""

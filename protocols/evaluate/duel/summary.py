@@ -91,14 +91,14 @@ class DuelSummary:
 
     Attributes:
         methods: labels of A and B.
-        pairs: accuracies on every random sequence that both were judged on.
+        pairs: accuracies on every random sequence that both were evaluated on.
         sample: the comparison over those that were asked for; ``--until`` adds others, which depend on what was seen.
         running: with ``--until``.
         needed_most, needed_average: sequences for the claims that the method above on more sequences (A where as many) is so on
             most, and on average.
         worst: the widest gap of random sequences each way, trained again.
         test: ranks of the found sequences among the random ones.
-        unfinished: how far it came, rollouts judged so far, and the command that goes on.
+        unfinished: how far it came, rollouts evaluated so far, and the command that goes on.
     """
 
     run: str
@@ -161,7 +161,7 @@ def summarise(run: Path, data: RunResults) -> DuelSummary:
         above, _, below = (running_share(n, every.L) for n in every.counts)
         running = Running(every.L, above, below)
     most, average = needed_for_claims(sample) if sample else (None, None)
-    found, given = (_judged(data, labels, kind, asked, troubles) for kind in ("searched", "given"))
+    found, given = (_evaluated(data, labels, kind, asked, troubles) for kind in ("searched", "given"))
     return DuelSummary(
         name, labels, pairs, sample, running, most, average, _spread(data, labels, pairs),
         _worst(data, labels, pairs, every, troubles), tuple(a for a, _ in found), tuple(a for a, _ in given),
@@ -217,11 +217,11 @@ def _worst(
     return tuple(found)
 
 
-def _judged(
+def _evaluated(
     data: RunResults, labels: tuple[str, str], kind: str, asked: Pairs, troubles: list[str]
 ) -> list[tuple[Again, float]]:
     """Found (``searched``) sequences of this run, or given ones, with the gap of their first seed."""
-    judged = []
+    evaluated = []
     for s in data.sequences:
         searched = _searched(data, s)
         if s.kind == "random" or searched != (kind == "searched"):
@@ -233,8 +233,8 @@ def _judged(
         first = float(table[0, 0] - table[1, 0])
         side: Side = "" if not searched else "b" if s.method_ids == labels[1:] else "a"
         place = percentile([_unit(first)], _unit(asked.gaps)).orders[0].share if len(asked) else None
-        judged.append((_again(side, s.sequence_id, None, table, place), first))
-    return judged
+        evaluated.append((_again(side, s.sequence_id, None, table, place), first))
+    return evaluated
 
 
 def _again(side: Side, name: str, seen: float | None, table: Table, place: Interval | None = None) -> Again:

@@ -1,4 +1,4 @@
-"""Which sequences of a run, judged to their end, are in each of the four conditions that are compared."""
+"""Which sequences of a run, evaluated to their end, are in each of the four conditions that are compared."""
 
 from __future__ import annotations
 
@@ -44,13 +44,15 @@ def compared(data: RunResults, method: str, troubles: list[str]) -> Compared | N
     found = [s for s in data.sequences if s.kind in EXPLAINED and concerns(s, method)]
     seeds = data.complete(method, found)
     if not seeds:
-        troubles.append(f"{method}: not judged to the end on the sequences found with any training seed: no effects.")
+        troubles.append(
+            f"{method}: not evaluated to the end on the sequences found with any training seed: no effects."
+        )
         return None
 
     def whole(sequences: Sequence[TaskSequence], what: str) -> tuple[TaskSequence, ...]:
         kept = tuple(s for s in sequences if seeds <= data.complete(method, [s]))
         if lost := len(sequences) - len(kept):
-            troubles.append(f"{method}: {lost} of {len(sequences)} {what} left out, not judged to their end.")
+            troubles.append(f"{method}: {lost} of {len(sequences)} {what} left out, not evaluated to their end.")
         return kept
 
     def of(kind: str) -> Parts:

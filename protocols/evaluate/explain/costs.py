@@ -13,8 +13,8 @@ from seqsearch.core.text import counted
 
 def trainings(study: ExplainStudy) -> tuple[int, int]:
     """Trainings of methods and of upper bounds, at most."""
-    whole = study.judging.trainings
-    bounds = sum(len(seeds) for m in study.bounds.values() for _, seeds in study.judging.missing.get(m, ()))
+    whole = study.evaluations.trainings
+    bounds = sum(len(seeds) for m in study.bounds.values() for _, seeds in study.evaluations.missing.get(m, ()))
     return whole - bounds, bounds
 
 
@@ -36,8 +36,8 @@ def remarks(study: ExplainStudy) -> str:
 
 def expected(study: ExplainStudy) -> Expected:
     """See `protocols.running.protocol.Protocol.expected`."""
-    judging = study.judging
-    return Expected(judging.rollouts, judging.trainings, len(study.found[0].tasks))
+    evaluations = study.evaluations
+    return Expected(evaluations.rollouts, evaluations.trainings, len(study.found[0].tasks))
 
 
 def cost(study: ExplainStudy, workers: int, scratch: Path) -> Cost:
@@ -61,7 +61,7 @@ def cost(study: ExplainStudy, workers: int, scratch: Path) -> Cost:
         f"at {each(unit.seconds)} a training{bound} on this machine",
         {
             "trainings": methods + bounds,
-            "rollouts": study.judging.rollouts,
+            "rollouts": study.evaluations.rollouts,
             "bound_trainings": bounds,
             "seconds_per_training": unit.seconds,
             "seconds_per_bound": of_bound,

@@ -1,4 +1,4 @@
-"""From the judging of found sequences, and of what was made of them, to the files of a run."""
+"""From the evaluating of found sequences, and of what was made of them, to the files of a run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def export(session: Session, study: ExplainStudy, common: Common, reached: str |
     sequences = [*study.sequences, *study.drawn, *study.at_once]
     files.sequences(sequences)
     names = {s.sequence_id for s in sequences}
-    rows = [row for row in study.judging.rows(study, session.journal) if row["sequence_id"] in names]
+    rows = [row for row in study.evaluations.rows(study, session.journal) if row["sequence_id"] in names]
     results = files.write(RESULTS, rows)
     write_json(folder.file(COMMON), json.loads(json.dumps(asdict(common))))
     stats = files.costs(session.search(study.world), reached)

@@ -29,9 +29,9 @@ class ExplainRun(ProtocolRun):
         s, study = self.session, self.study
         s.extract_features(study)
         self.common = self._in_common()
-        judging = study.judging
-        s.monitor.watch(judging.planners, "training", judging.rollouts, world=study.world)
-        s.search(study.world).run(judging.planners, deadline=s.deadline)
+        evaluations = study.evaluations
+        s.monitor.watch(evaluations.planners, "training", evaluations.rollouts, world=study.world)
+        s.search(study.world).run(evaluations.planners, deadline=s.deadline)
 
     def export(self, reached: str | None) -> Exported:
         return export(self.session, self.study, self.common, reached)

@@ -1,4 +1,4 @@
-"""What explaining a run needs beyond any judging of its sequences: their regroupings, their reorderings, upper bounds."""
+"""What explaining a run needs beyond any evaluating of its sequences: their regroupings, their reorderings, upper bounds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from protocols.evaluate.explain.settings import ExplainSettings
-from protocols.evaluate.parts.judging import Asked, Judging
+from protocols.evaluate.parts.evaluations import Asked, Evaluations
 from protocols.evaluate.parts.study import EvaluateStudy
 from protocols.evaluate.parts.study import prepare as prepared
 from seqsearch.backbones.base import FromScratch
@@ -86,7 +86,7 @@ class ExplainStudy(EvaluateStudy):
         return tuple(at_once(s, self.view) for s in (compared if self.bounds else ()))
 
     @cached_property
-    def judging(self) -> Judging:
+    def evaluations(self) -> Evaluations:
         """What is asked of whom: random sequences of all methods, the others of those that they were found for."""
         asked = [
             Asked(m, s, self.replicates(self.origin(s)))
@@ -95,7 +95,7 @@ class ExplainStudy(EvaluateStudy):
             if concerns(s, m.label)
         ]
         bounds = [Asked(m, s, self.replicates(self.origin(s))) for s in self.at_once for m in self.bounds.values()]
-        return Judging(self.source, [*asked, *bounds], self.settings.seed)
+        return Evaluations(self.source, [*asked, *bounds], self.settings.seed)
 
     def replicates(self, sequence: TaskSequence) -> tuple[int, ...]:
         """As of any sequence, but that the first ``--draws`` random ones have all the seeds of the found ones, as a condition."""
@@ -116,7 +116,7 @@ def origin(sequence: TaskSequence) -> str:
 
 
 def concerns(sequence: TaskSequence, method: str) -> bool:
-    """Whether a method is judged on a sequence: on those that were found for others it is not."""
+    """Whether a method is evaluated on a sequence: on those that were found for others it is not."""
     return sequence.kind == "random" or method in sequence.method_ids
 
 
@@ -219,7 +219,7 @@ def _check_arrivals(source: str, found: Sequence[TaskSequence], view: PoolView) 
 
 
 def _for_whom(found: Sequence[TaskSequence], labels: Sequence[str]) -> list[TaskSequence]:
-    """The sequences found for any of these methods; those for which none was found are judged on all."""
+    """The sequences found for any of these methods; those for which none was found are evaluated on all."""
     searched = {m for s in found for m in s.method_ids}
     strangers = [m for m in labels if m not in searched]
     ours = [replace(s, method_ids=(*(m for m in s.method_ids if m in labels), *strangers)) for s in found]

@@ -62,7 +62,7 @@ class Summary:
     """A run that explains another.
 
     ``biases`` are those of the source's sequences. ``mean`` is over methods, None if there is one only, or if they were not all
-    judged alike. ``unfinished``: how far it came, and what continues it; it has no figures then.
+    evaluated alike. ``unfinished``: how far it came, and what continues it; it has no figures then.
     """
 
     run: str
@@ -115,7 +115,7 @@ def summarise(run: Path, explained: Explained) -> Summary:
     if len(labels) > 1 and len(sides) == len(labels) and all(side.shape == sides[0].shape for side in sides):
         mean = MethodEffects("mean", _effects(data, sides), bounds=_bounds(data, sides))
     elif len(labels) > 1:
-        troubles.append("No mean over methods: they were not all judged on as many sequences with the same seeds.")
+        troubles.append("No mean over methods: they were not all evaluated on as many sequences with the same seeds.")
     return Summary(name, source, methods, mean, explained.common, data.stats, tuple(troubles), origin, inherited)
 
 

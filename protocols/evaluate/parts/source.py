@@ -106,9 +106,9 @@ def read_source(path: Path, which: str = "all", by_name: bool = False, *, one_le
         if not data.finished:
             raise UserError(f"run {path} is not finished: resume it first (seqsearch show {path} says how)")
         if data.config.get("protocol") == "gtep":
-            from protocols.gtep.scenario import judges
+            from protocols.gtep.scenario import evaluates
 
-            data = replace(data, sequences=tuple(s for s in data.sequences if judges(s.sequence_id)))
+            data = replace(data, sequences=tuple(s for s in data.sequences if evaluates(s.sequence_id)))
         sequences, file = data.sequences, path / SEQUENCES.file
     elif path.suffix == ".parquet" and _ours(path):
         data, sequences, file = None, tuple(read_sequences(path)), path
@@ -122,7 +122,7 @@ def read_source(path: Path, which: str = "all", by_name: bool = False, *, one_le
     sequences, kinds = _one_length(path, sequences) if one_length else sequences, WHICH.get(which)
     kept = tuple(s for s in sequences if (s.kind in kinds if kinds else s.kind not in MADE_OF_OTHERS))
     if not kept:
-        raise UserError(f"{path}: holds no {'' if which == 'all' else which + ' '}sequence to judge a method on")
+        raise UserError(f"{path}: holds no {'' if which == 'all' else which + ' '}sequence to evaluate a method on")
     ids = {s.sequence_id for s in kept}
     named = tuple(n for n in read_named(file) if n.name in ids) if by_name else ()
     return Source(path, kept, named, data, tuple(biases(data.config)) if data else ())
@@ -179,7 +179,7 @@ def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str]
 
     Args:
         kind: the settings that they are for.
-        methods: whether those of the run are judged, too.
+        methods: whether those of the run are evaluated, too.
 
     Raises:
         UserError: the source is no run or file, or its ``config.json`` is not as it was written.
@@ -253,6 +253,6 @@ def _one_length(path: Path, sequences: tuple[S, ...]) -> tuple[S, ...]:
     if len(lengths) > 1:
         (a, first), (b, second) = list(lengths.items())[:2]
         raise UserError(
-            f"{path}: sequence {first!r} has {counted(a, 'task')}, {second!r} {b}: judge those of one length at a time"
+            f"{path}: sequence {first!r} has {counted(a, 'task')}, {second!r} {b}: evaluate those of one length at a time"
         )
     return sequences

@@ -1,4 +1,4 @@
-"""Sequences that are there, in the world that methods are judged in; checked before any compute is spent."""
+"""Sequences that are there, in the world that methods are evaluated in; checked before any compute is spent."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class EvaluateStudy(Study):
         return {**super().identity(), "source": self.source.digest, "biases": list(self.source.biases), **stated}
 
     def replicates(self, sequence: TaskSequence) -> tuple[int, ...]:
-        """Training seeds that a sequence is judged with: as many as asked for, or those that the run has judged it with."""
+        """Training seeds that a sequence is evaluated with: as many as asked for, or those that the run has evaluated it with."""
         if self.settings.score_seeds or self.source.data is None:
             return tuple(scoring(self.settings.score_seeds or SEEDS))
         known = {r for name, _, r in self.source.data.rollouts if name == sequence.sequence_id}

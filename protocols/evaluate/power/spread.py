@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.cldyb.compared import judged
+from protocols.cldyb.compared import evaluated
 from protocols.cldyb.costs import estimate
 from protocols.cldyb.settings import CldybSettings
 from protocols.running.protocol import protocols
@@ -123,7 +123,7 @@ def _trainings_of_found(data: RunResults) -> Values:
     """Final accuracy ``[F, R]`` of the found sequences, mean over methods."""
     sequences = data.found(data.methods[0])
     seeds = set.intersection(*(data.complete(m, sequences) for m in data.methods))
-    values: Values = np.mean([judged(data, m, sequences, seeds).final for m in data.methods], axis=0)
+    values: Values = np.mean([evaluated(data, m, sequences, seeds).final for m in data.methods], axis=0)
     return values
 
 

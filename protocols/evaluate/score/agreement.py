@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from protocols.evaluate.score.compared import complete, judged_on
+from protocols.evaluate.score.compared import complete, evaluated_on
 from seqsearch.metrics.ranks import RankCorrelations, rank_correlations
 from seqsearch.results.run import FOUND, RunResults
 
@@ -24,14 +24,15 @@ class Agreement:
 
 
 def agreements(data: RunResults, labels: Sequence[str]) -> tuple[Agreement, ...]:
-    """Found and random sequences against held-out ones: over methods that were judged on all three, on what all of them were."""
+    """Found and random sequences against held-out ones: over methods that were evaluated on all three, on what all of them
+    were."""
     kinds = {"found": FOUND, "random": ("random",), "heldout": ("heldout",)}
     of_kind = {name: [s for s in data.sequences if s.kind in some] for name, some in kinds.items()}
     methods = tuple(m for m in labels if all(complete(data, m, some) for some in of_kind.values()))
     final: dict[str, list[float]] = {}
     for name, some in of_kind.items():
         shared = [s for s in some if all(complete(data, m, [s]) for m in methods)]
-        final[name] = [float(judged_on(data, m, shared).by_sequence.mean()) for m in methods] if shared else []
+        final[name] = [float(evaluated_on(data, m, shared).by_sequence.mean()) for m in methods] if shared else []
     if len(methods) < FEWEST_RANKED or not all(final.values()):
         return ()
     return tuple(

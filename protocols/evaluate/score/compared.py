@@ -1,11 +1,11 @@
-"""A method on sequences as far as it was judged on them, and on found ones beside random ones."""
+"""A method on sequences as far as it was evaluated on them, and on found ones beside random ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from protocols.cldyb.compared import Judged, Pair, drop_of, pair
+from protocols.cldyb.compared import Evaluated, Pair, drop_of, pair
 from protocols.cldyb.joint import gap_of
 from seqsearch.distribution.drop import Drop
 from seqsearch.distribution.gap import GapDifference
@@ -18,7 +18,7 @@ class Compared:
     """A method on found sequences, which were all searched with the methods of ``group`` (None: with different ones)."""
 
     group: tuple[str, ...] | None
-    found: Judged
+    found: Evaluated
     pair: Pair | None
 
     @property
@@ -42,12 +42,12 @@ def compared_on_found(data: RunResults, method: str, troubles: list[str], own: b
         return None
     groups = {s.method_ids for s in whole}
     if len(groups) > 1:
-        return Compared(None, judged_on(data, method, whole), None)
-    return Compared(groups.pop(), judged_on(data, method, whole), pair(data, method, troubles, whole))
+        return Compared(None, evaluated_on(data, method, whole), None)
+    return Compared(groups.pop(), evaluated_on(data, method, whole), pair(data, method, troubles, whole))
 
 
 def complete(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> list[TaskSequence]:
-    """Those that a method was judged on to the end, with all the seeds that it has for the sequence."""
+    """Those that a method was evaluated on to the end, with all the seeds that it has for the sequence."""
     seeds: dict[str, set[int]] = {}
     for name, label, r in data.rollouts:
         if label == method:
@@ -55,8 +55,8 @@ def complete(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -
     return [s for s in sequences if seeds.get(s.sequence_id) and data.complete(method, [s]) == seeds[s.sequence_id]]
 
 
-def judged_on(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> Judged:
-    """A method on those sequences that it was judged on to the end, with all seeds of each, which others need not have."""
+def evaluated_on(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> Evaluated:
+    """A method on those sequences that it was evaluated on to the end, with all seeds of each, which others need not have."""
     whole = complete(data, method, sequences)
     own = [data.complete(method, [s]) for s in whole]
     shared = own[0] if own and all(seeds == own[0] for seeds in own) else set()
@@ -64,4 +64,4 @@ def judged_on(data: RunResults, method: str, sequences: Sequence[TaskSequence]) 
         tuple(data.rollouts[s.sequence_id, method, r] for r in sorted(seeds))
         for s, seeds in zip(whole, own, strict=True)
     )
-    return Judged(tuple(whole), tuple(sorted(shared)), rows)
+    return Evaluated(tuple(whole), tuple(sorted(shared)), rows)

@@ -11,8 +11,8 @@ from protocols.running.snapshot import Expected
 
 def expected(study: ScoreStudy) -> Expected:
     """See `protocols.running.protocol.Protocol.expected`."""
-    judging = study.judging
-    return Expected(judging.rollouts, judging.trainings, max(len(s.tasks) for s in study.sequences))
+    evaluations = study.evaluations
+    return Expected(evaluations.rollouts, evaluations.trainings, max(len(s.tasks) for s in study.sequences))
 
 
 def cost(study: ScoreStudy, workers: int, scratch: Path) -> Cost:

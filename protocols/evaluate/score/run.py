@@ -16,14 +16,14 @@ class ScoreRun(ProtocolRun):
 
     def __init__(self, session: Session, study: ScoreStudy) -> None:
         self.session, self.study = session, study
-        self.judging = study.judging
+        self.evaluations = study.evaluations
 
     def run(self) -> None:
         """Train what is missing; if nothing is, no worker is started."""
-        s, planners = self.session, self.judging.planners
+        s, planners = self.session, self.evaluations.planners
         if planners:
             s.extract_features(self.study)
-            s.monitor.watch(planners, "scoring", self.judging.rollouts, world=self.study.world)
+            s.monitor.watch(planners, "scoring", self.evaluations.rollouts, world=self.study.world)
             s.search(self.study.world).run(planners, deadline=s.deadline)
 
     def export(self, reached: str | None) -> Exported:
@@ -31,7 +31,7 @@ class ScoreRun(ProtocolRun):
         s, study, folder = self.session, self.study, self.session.folder
         files = RunFiles(s, classes_of(study.world))
         files.sequences(study.sequences)
-        rows = files.write(RESULTS, self.judging.rows(study, s.journal))
-        stats = files.costs(s.search(study.world) if self.judging.planners else None, reached)
+        rows = files.write(RESULTS, self.evaluations.rows(study, s.journal))
+        stats = files.costs(s.search(study.world) if self.evaluations.planners else None, reached)
         found = assembled(folder.path, folder.saved(), stats, study.sequences, rows)
         return Exported(found, summarise(folder.path, found))

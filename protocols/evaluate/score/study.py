@@ -1,4 +1,4 @@
-"""What a score study needs beyond its sequences: held-out ones, references, and who is judged on what."""
+"""What a score study needs beyond its sequences: held-out ones, references, and who is evaluated on what."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.cldyb.joint import trained_jointly
-from protocols.evaluate.parts.judging import Asked, Judging
+from protocols.evaluate.parts.evaluations import Asked, Evaluations
 from protocols.evaluate.parts.placed import unique_names, view_of_sequences
 from protocols.evaluate.parts.source import Source, relabelled
 from protocols.evaluate.parts.study import SEEDS, EvaluateStudy
@@ -52,7 +52,7 @@ class ScoreStudy(EvaluateStudy):
     """A checked study; ``sequences`` hold the held-out ones and the unions that the bound is trained on, too.
 
     Attributes:
-        asked: who is judged on what.
+        asked: who is evaluated on what.
         references: by backbone; none unless asked for.
         remarks: what is to be said of labels and names.
         original: what the source calls methods that have a longer label here.
@@ -65,9 +65,9 @@ class ScoreStudy(EvaluateStudy):
     original: Mapping[str, str]
 
     @cached_property
-    def judging(self) -> Judging:
+    def evaluations(self) -> Evaluations:
         """What is known of what is asked, and planners for the rest."""
-        return Judging(self.source, self.asked, self.settings.seed)
+        return Evaluations(self.source, self.asked, self.settings.seed)
 
     def identity(self) -> dict[str, Any]:
         return {
@@ -75,7 +75,7 @@ class ScoreStudy(EvaluateStudy):
             "references": {r.backbone: {"mean": r.mean.label, "bound": r.bound.label} for r in self.references},
             "reference_digests": {m.label: m.digest for r in self.references for m in (r.mean, r.bound)},
             "taken_over": self._taken_over(),
-            "known": dict(Counter(m for _, m, _ in self.judging.known)),
+            "known": dict(Counter(m for _, m, _ in self.evaluations.known)),
             "remarks": list(self.remarks),
         }
 

@@ -18,7 +18,7 @@ from protocols.cldyb.compared import Pair, Placed, best_of, drop_of, pair, place
 from protocols.cldyb.joint import Gap, gap_of, incomplete
 from protocols.cldyb.summary import Side, side_of
 from protocols.evaluate.score.agreement import Agreement, agreements
-from protocols.evaluate.score.compared import Compared, compared_on_found, judged_on
+from protocols.evaluate.score.compared import Compared, compared_on_found, evaluated_on
 from protocols.evaluate.score.origin import Origin
 from protocols.running.at_chance import AtChance, at_chance
 from protocols.running.protocol import Exported, resume_command
@@ -37,7 +37,7 @@ IN_WORDS = {"searched": "found", "heldout": "held-out"}
 
 @dataclass(frozen=True)
 class MethodScore:
-    """A method's figures; None where it was not judged, or not to its end.
+    """A method's figures; None where it was not evaluated, or not to its end.
 
     Attributes:
         taken_over: its results are those of the source.
@@ -80,7 +80,7 @@ class TaskScore:
 
 @dataclass(frozen=True)
 class ScoreSummary:
-    """``transfer``: drops by (methods that a sequence was searched with, method judged), where there are several such groups.
+    """``transfer``: drops by (methods that a sequence was searched with, method evaluated), where there are several such groups.
 
     ``searched_drop``, ``unseen_drop``: of the mean over the methods that have one; ``searched_placed``, ``unseen_placed``: the
     found sequences among the random ones, with the test of the headline; ``searched_gap``, ``unseen_gap``: of the methods that
@@ -201,12 +201,12 @@ def _adjusted(
 
 
 def _at_chance(data: RunResults, labels: Sequence[str]) -> tuple[AtChance, ...]:
-    """By kind of sequence, on those that a method was judged on to the end."""
+    """By kind of sequence, on those that a method was evaluated on to the end."""
     kinds: dict[str, list[TaskSequence]] = {}
     for s in data.sequences:
         if s.kind != "joint":
             kinds.setdefault(IN_WORDS.get(s.kind, s.kind), []).append(s)
-    asked = [(m, words, judged_on(data, m, some).flat) for m in labels for words, some in kinds.items()]
+    asked = [(m, words, evaluated_on(data, m, some).flat) for m in labels for words, some in kinds.items()]
     return tuple(a for m, words, ended in asked if (a := at_chance(m, f"on {words} sequences", ended)))
 
 
@@ -220,15 +220,15 @@ def _of_mean(pairs: Sequence[Pair], troubles: list[str]) -> Drop | None:
     """The drop of the mean over methods."""
     found = drop_of(pairs) if pairs else None
     if pairs and found is None:
-        troubles.append("No drop of the mean over methods: they were not all judged on as many sequences and seeds.")
+        troubles.append("No drop of the mean over methods: they were not all evaluated on as many sequences and seeds.")
     return found
 
 
 def _scoring(data: RunResults) -> RunResults:
     """The results with seeds that several sequences share; random orders with a seed of their own alone cannot be paired."""
     rollouts = {key: r for key, r in data.rollouts.items() if key[2] < ORDERS}
-    judged = {name for name, _, _ in rollouts}
-    sequences = tuple(s for s in data.sequences if s.kind != "random" or s.sequence_id in judged)
+    evaluated = {name for name, _, _ in rollouts}
+    sequences = tuple(s for s in data.sequences if s.kind != "random" or s.sequence_id in evaluated)
     return replace(data, rollouts=rollouts, seeds=tuple(r for r in data.seeds if r < ORDERS), sequences=sequences)
 
 
@@ -241,7 +241,7 @@ def _method(
     mean, bound = origin.by_backbone.get(origin.backbones.get(method, ""), ("", ""))
     for kind in dict.fromkeys(s.kind for s in data.sequences if s.kind != "joint"):
         sequences = [s for s in data.sequences if s.kind == kind]
-        side = judged_on(data, method, sequences)
+        side = evaluated_on(data, method, sequences)
         troubles += _left_out(data, method, kind, [s for s in sequences if s not in side.sequences])
         if (figures := side_of(side)) is None:
             continue
@@ -250,7 +250,7 @@ def _method(
         if all(j is not None for j in joint):
             bounds[kind] = float(np.mean([acc(j.accuracy) for j in joint if j is not None]))
         elif bound:
-            troubles.append(f"{bound} was not judged on all {kind} sequences: no bound for them.")
+            troubles.append(f"{bound} was not evaluated on all {kind} sequences: no bound for them.")
         frozen = [data.rollouts.get((s.sequence_id, mean, SCORING)) for s in side.sequences]
         if all(f is not None and f.complete for f in frozen):
             over[kind] = figures.acc - float(np.mean([acc(f.accuracy) for f in frozen if f is not None]))
@@ -272,12 +272,12 @@ def _method(
 
 
 def _left_out(data: RunResults, method: str, kind: str, lost: Sequence[TaskSequence]) -> list[str]:
-    """What a method was begun on and not judged to the end, and how it ended there."""
+    """What a method was begun on and not evaluated to the end, and how it ended there."""
     ids = {s.sequence_id for s in lost}
     ends = {r.status for (name, label, _), r in data.rollouts.items() if label == method and name in ids}
     begun = {name for name, label, _ in data.rollouts if label == method and name in ids}
     how = ", ".join(sorted(ends - {"ok"}) or ["not finished"])
-    return [f"{method}: {len(begun)} {kind} sequence(s) left out, not judged to their end ({how})."] if begun else []
+    return [f"{method}: {len(begun)} {kind} sequence(s) left out, not evaluated to their end ({how})."] if begun else []
 
 
 def _transfer(data: RunResults, labels: Sequence[str]) -> dict[tuple[str, str], Drop | None]:
@@ -297,7 +297,7 @@ def _tasks(data: RunResults, labels: Sequence[str], origin: Origin) -> tuple[Tas
     for s in data.sequences:
         if s.kind not in (*FOUND, "given"):
             continue
-        sides = {m: judged_on(data, m, [s]) for m in labels}
+        sides = {m: evaluated_on(data, m, [s]) for m in labels}
         final = {m: np.mean([r.accuracy[-1] for r in side.flat], axis=0) for m, side in sides.items() if side.rollouts}
         bounds = {b: joint_rollout(data, s, bound, SCORING) for b, (_, bound) in origin.by_backbone.items()}
         means = {b: data.rollouts.get((s.sequence_id, mean, SCORING)) for b, (mean, _) in origin.by_backbone.items()}

@@ -24,7 +24,7 @@ DIVERGED = "diverged"
 
 @dataclass(frozen=True)
 class Column:
-    """Where methods were judged: on data that they were tuned on (HT), or on other (E)."""
+    """Where methods were evaluated: on data that they were tuned on (HT), or on other (E)."""
 
     data: str
     phase: Literal["HT", "E"]

@@ -73,7 +73,7 @@ TEXTS = {
     "tuned.circular": Text(
         "warning",
         "Hyperparameters were tuned on the first tasks of a searched sequence (--tune-on first, the paper's way): the methods "
-        "are judged on tasks that they were tuned on, and all tasks but the first had been chosen to be hard for their defaults.",
+        "are evaluated on tasks that they were tuned on, and all tasks but the first were chosen to be hard for their defaults.",
     ),
     "tuned.outside": Text(
         "condition", "Hyperparameters were tuned on {tasks:n random task} of classes outside the run."

@@ -26,7 +26,7 @@ TEXTS = {
         "finding", "{above} is above {below} by {difference:percent} pp (p = {p:p}, Holm over all pairs)."
     ),
     "mcil.modality": Text(
-        "finding", "{method} loses {lost:percent} pp of Avg when it is judged as {classifier!r} (p = {p:p})."
+        "finding", "{method} loses {lost:percent} pp of Avg when it is evaluated as {classifier!r} (p = {p:p})."
     ),
     "mcil.orders_matter": Text(
         "finding",

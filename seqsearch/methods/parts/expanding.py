@@ -25,7 +25,7 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts import gtep
-from seqsearch.methods.parts.head import Head, empty_head, judged_finite, load_head, uniform_head, weight_aligned
+from seqsearch.methods.parts.head import Head, checked_finite, empty_head, load_head, uniform_head, weight_aligned
 from seqsearch.methods.parts.network import embed, own_backbone, saved_under
 from seqsearch.methods.parts.rehearsal import Rehearsal, RehearsalTraining
 
@@ -160,7 +160,7 @@ class Expanding(Rehearsal):
         if report.status != "ok":
             return report
         aligned = weight_aligned(head, task.columns.start)
-        if (report := judged_finite(aligned.parameters(), report)).status != "ok":
+        if (report := checked_finite(aligned.parameters(), report)).status != "ok":
             return report
         self.networks.append(frozen(network))
         self.head = aligned

@@ -106,7 +106,7 @@ def weight_aligned(head: Head, old: int) -> Head:
     return Head(torch.cat([head.weight[:old], ratio * head.weight[old:]]).detach(), head.bias.detach())
 
 
-def judged_finite(tensors: Iterable[Tensor], report: FitReport) -> FitReport:
+def checked_finite(tensors: Iterable[Tensor], report: FitReport) -> FitReport:
     """``diverged`` in place of ``ok`` where one of ``tensors``, what is taken over from a training, is not finite."""
     finite = all(bool(torch.isfinite(t).all()) for t in tensors)
     return report if finite else replace(report, status="diverged")

@@ -23,7 +23,7 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.checkpoint import Live
-from seqsearch.methods.parts.head import empty_head, judged_finite, load_head, new_head
+from seqsearch.methods.parts.head import checked_finite, empty_head, load_head, new_head
 from seqsearch.methods.parts.network import CHUNK, held, saved
 from seqsearch.methods.parts.training import Descent, Group, Training, descend
 
@@ -131,7 +131,7 @@ class PairMethod(Method):
         report = descend(groups, batches.count, descent, task.generator("shuffle"), loss_of, live=live)
         self.head = head.detached() if whole else self.head.grown(block)
         self.experience = of_class
-        return judged_finite(self.head.parameters(), report)
+        return checked_finite(self.head.parameters(), report)
 
     def predict(self, batch: Batch) -> Tensor:
         return self.head(self.features(batch))

@@ -97,7 +97,7 @@ class RehearsalTraining(FirstApart):
 
 
 class Rehearsal(Method):
-    """Keeps exemplars, and judges by a head and by the nearest mean of exemplars. A subclass says what it trains.
+    """Keeps exemplars, and evaluates by a head and by the nearest mean of exemplars. A subclass says what it trains.
 
     It sets ``caps`` to `REHEARSAL` or what is made of it, implements `fit_task`, `predict` and `features`, and adds its
     networks to `state_dict` and `load_state_dict`. At the end of `fit_task` it calls `store`.
@@ -179,7 +179,7 @@ class Rehearsal(Method):
         features = functional.normalize(self.features(exemplars))
         self.means = class_means(features, self.stored.columns.to(features.device), task.columns.stop)
 
-    # ------------------------------------------------------------------------------------------------ judging
+    # ------------------------------------------------------------------------------------------------ evaluating
 
     @abstractmethod
     def head_scores(self, features: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts import gtep
-from seqsearch.methods.parts.head import Head, empty_head, judged_finite, load_head, uniform_head
+from seqsearch.methods.parts.head import Head, checked_finite, empty_head, load_head, uniform_head
 from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under
 from seqsearch.methods.parts.rehearsal import REHEARSAL, Rehearsal, RehearsalTraining
 from seqsearch.methods.parts.training import Group
@@ -85,7 +85,7 @@ class OneNetwork(Rehearsal, Generic[C]):
     def finish(self, task: TaskData, head: C, report: FitReport) -> FitReport:
         """Take over what was learned, and exemplars of it, unless it diverged, in training or by what became of the head."""
         self.head = head.detached()
-        report = judged_finite(self.head.parameters(), report)
+        report = checked_finite(self.head.parameters(), report)
         if report.status == "ok":
             self.store(task)
         return report

@@ -13,7 +13,7 @@ from seqsearch.core.text import printable
 from seqsearch.core.typed import brief
 from seqsearch.pools.base import Policy, Rows
 from seqsearch.pools.parts.parquet_columns import all_null, readable
-from seqsearch.storage.parquet_file import ParquetFile, judged
+from seqsearch.storage.parquet_file import ParquetFile, damage_reported
 
 if TYPE_CHECKING:
     import torch
@@ -147,7 +147,7 @@ def _lists(path: Path, column: str | None, rows: int) -> Any:
         return pa.nulls(rows, kind)
     with readable(path, "restore it, then resume"):
         found = ParquetFile(path).column(column)
-        with judged():
+        with damage_reported():
             listed = pa.types.is_list(found.type) or pa.types.is_large_list(found.type)
             whole = pa.concat_arrays([c.cast(kind if listed else pa.large_string()) for c in found.chunks])
             whole.validate(full=True)  # its texts are UTF-8

@@ -91,7 +91,7 @@ def picture(data: bytes) -> Image.Image:
         raise BadImage("the file is empty")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of odd metadata; size is judged below
+            warnings.simplefilter("ignore")  # of odd metadata; size is evaluated below
             image = Image.open(io.BytesIO(data), formats=FORMATS)
             check_size(image, data)
             image.load()

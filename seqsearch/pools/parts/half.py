@@ -1,4 +1,4 @@
-"""Half of the classes of any pool, as another pool: what is tuned on one half is judged on the other.
+"""Half of the classes of any pool, as another pool: what is tuned on one half is evaluated on the other.
 
 With ``half=1`` and ``half=2`` a class draws a number from its own name and a seed, and those with the smaller numbers are the
 first half. No seed of a run takes part, nor do the images: a data set has the same halves in a folder and in a Parquet file.

@@ -20,7 +20,7 @@ from seqsearch.pools.bound import numbers_of
 from seqsearch.pools.parts.layout import METADATA, SPLITS
 from seqsearch.storage.files import atomic_file, cache_root
 from seqsearch.storage.inside import Inside
-from seqsearch.storage.parquet_file import BadParquet, ParquetFile, judged
+from seqsearch.storage.parquet_file import BadParquet, ParquetFile, damage_reported
 from seqsearch.storage.reading import parsed
 from seqsearch.storage.unfinished import sweep
 
@@ -59,7 +59,7 @@ def read_columns(file: Path, in_folder: bool, split: str) -> dict[str, Any]:
         # One column after the other: of millions of rows each is some megabytes, and Arrow would keep the room of all.
         for name in wanted:
             column = opened.column(name, as_dictionary=pa.types.is_string(schema.field(name).type))
-            with judged():
+            with damage_reported():
                 if name == "image_bytes":
                     found |= _lengths(column)
                 else:
@@ -69,7 +69,7 @@ def read_columns(file: Path, in_folder: bool, split: str) -> dict[str, Any]:
             pa.default_memory_pool().release_unused()
         if BOUND in schema.names and _names_sets(schema.field(BOUND).type):
             column = opened.column(BOUND, as_dictionary=pa.types.is_string(schema.field(BOUND).type))
-            with judged():
+            with damage_reported():
                 found[BOUND] = numbers_of(column)
     if "split" not in found and in_folder and (code := split_of_name(file)) is not None:
         found["file_split"] = code
@@ -101,7 +101,7 @@ def _lengths(column: Any) -> dict[str, NDArray[np.int32]]:
 
 def all_null(file: ParquetFile, column: str) -> bool:
     """The footer says that no row has an image."""
-    with judged():
+    with damage_reported():
         for number, rows in enumerate(file.group_rows):
             chunk = file.chunk(number, column)
             said = chunk.statistics if chunk.is_stats_set else None

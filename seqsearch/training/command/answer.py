@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from seqsearch.core.bits import packed
 from seqsearch.core.outcomes import HEAD, ClassifierCounts, Counts
 from seqsearch.core.typed import brief
-from seqsearch.core.types import JudgedPart, Tasks
+from seqsearch.core.types import EvaluationSplit, Tasks
 from seqsearch.pools.base import Rows
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import parsed
@@ -31,20 +31,20 @@ class BadAnswer(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """``steps``: images right of each task ``[t + 1]`` after each one ``[T]``; ``judged``: how many images each group has."""
+    """``steps``: images right of each task ``[t + 1]`` after each one ``[T]``; ``evaluated``: how many images each group has."""
 
     steps: Counts
     judged: Counts
     head: ClassifierCounts
 
 
-def read_answer(folder: Inside, name: str, world: World, tasks: Tasks, judged: JudgedPart) -> Answer:
+def read_answer(folder: Inside, name: str, world: World, tasks: Tasks, evaluated: EvaluationSplit) -> Answer:
     """Read what a command has written of these tasks.
 
     Raises:
         BadAnswer: see there.
     """
-    images = [world.rows(task.classes, judged)[1] for task in tasks]
+    images = [world.rows(task.classes, evaluated)[1] for task in tasks]
     said = _read(folder, name, BASE + PER_ACCURACY * len(tasks) ** 2 + PER_IMAGE * sum(map(len, images)))
     steps = _right(said.get("accuracy"), [len(i) for i in images])
     if "predicted" not in said:
@@ -57,16 +57,18 @@ def read_answer(folder: Inside, name: str, world: World, tasks: Tasks, judged: J
     return Answer(steps, counts, ClassifierCounts(HEAD, correct, (), packed(np.concatenate(flags))))
 
 
-def read_predictions(folder: Inside, name: str, world: World, tasks: Tasks, judged: JudgedPart, order: Rows) -> Answer:
+def read_predictions(
+    folder: Inside, name: str, world: World, tasks: Tasks, evaluated: EvaluationSplit, order: Rows
+) -> Answer:
     """Read the labels that a command gives, and count those that are right.
 
     Args:
-        order: which of the judged images ``[N]`` of all tasks (task by task, as `World.rows` has them) each listed image is.
+        order: which of the evaluated images ``[N]`` of all tasks (task by task, as `World.rows` has them) each listed image is.
 
     Raises:
         BadAnswer: see there.
     """
-    images = [world.rows(task.classes, judged)[1] for task in tasks]
+    images = [world.rows(task.classes, evaluated)[1] for task in tasks]
     sizes = [len(task.classes) for task in tasks]
     said = _read(folder, name, BASE + PER_IMAGE * len(tasks) * len(order), "predicted", PREDICTED)
     table = _labels(said["predicted"], len(tasks), len(order), sum(sizes))
@@ -128,7 +130,7 @@ def _images(value: Any, n: int, t: int, i: int) -> int:
     right = round(value * n)
     if abs(value * n - right) > max(NEAR, ROUNDED * n):
         raise BadAnswer(
-            f"{where}, which is no share of its {n} test images: give four digits or more, and judge it on the images of "
+            f"{where}, which is no share of its {n} test images: give four digits or more, and evaluate it on the images of "
             "manifest.csv whose split is test"
         )
     return right

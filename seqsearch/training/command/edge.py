@@ -124,7 +124,7 @@ def _prepare(world: World, edge: Edge, tasks: Tasks, places: Places, seed: int) 
 
 
 def _unlabelled(world: World, edge: Edge, tasks: Tasks, places: Places) -> Rows:
-    """Copy the judged images under names that say nothing, in an order that says nothing, and list them; which image of all
+    """Copy the evaluated images under names that say nothing, in an order that says nothing, and list them; which image of all
     (task by task) each of the list is."""
     rows = np.concatenate([world.rows(task.classes, edge.judged)[0] for task in tasks])
     order = seeded_numpy("unlabelled", edge.digest, edge.key.seed, edge.key.replicate).permutation(len(rows))

@@ -1,4 +1,4 @@
-"""Class-incremental learning: an experience is a task, whose classes are new; all tasks so far are judged."""
+"""Class-incremental learning: an experience is a task, whose classes are new; all tasks so far are evaluated."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from seqsearch.core.bits import packed
 from seqsearch.core.outcomes import ClassifierCounts
-from seqsearch.core.types import JudgedPart, StateKey, Task
+from seqsearch.core.types import EvaluationSplit, StateKey, Task
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.pools.base import Rows
 from seqsearch.training.context import check_unseen, task_data
-from seqsearch.training.scenario import Judged, Scenario, array_of, checked_scores, scores_of
+from seqsearch.training.scenario import Evaluation, Scenario, array_of, checked_scores, scores_of
 
 
 class ClassIncremental(Scenario):
-    """Tasks come one after the other; which of them an image is of is not told when it is judged."""
+    """Tasks come one after the other; which of them an image is of is not told when it is evaluated."""
 
     def data(self, method: Method, key: StateKey) -> TaskData:
         task = key.prefix[-1]
@@ -34,11 +34,11 @@ class ClassIncremental(Scenario):
         number = np.arange(len(rows)) - np.searchsorted(positions, positions)  # of a row within its class
         return rows[np.lexsort((positions, number))[:most]]
 
-    def judge(self, method: Method, key: StateKey, judged: JudgedPart) -> Judged:
-        """See `Scenario.judge`.
+    def evaluate(self, method: Method, key: StateKey, evaluated: EvaluationSplit) -> Evaluation:
+        """See `Scenario.evaluate`.
 
         Raises:
-            AccessError: images are to be judged that the state has learned from.
+            AccessError: images are to be evaluated that the state has learned from.
         """
         names: tuple[str, ...] = ()
         counts: list[tuple[int, ...]] = []
@@ -46,8 +46,8 @@ class ClassIncremental(Scenario):
         first = 0
         for task in key.prefix:
             assert isinstance(task, Task)
-            check_unseen(task, judged)
-            rows, positions = self.world.rows(task.classes, judged)
+            check_unseen(task, evaluated)
+            rows, positions = self.world.rows(task.classes, evaluated)
             columns = range(first, first + len(task.classes))
             scores = scores_of(method, Batch(rows, self.source(key.method.backbone)))
             if names and tuple(scores) != names:
@@ -60,7 +60,7 @@ class ClassIncremental(Scenario):
                 checked = checked_scores(method, of_name, len(rows), name)
                 found.setdefault(name, []).append(right(checked, positions, columns))
             first = columns.stop
-        return Judged(tuple(counts), tuple(counted_right(name, by_task) for name, by_task in found.items()))
+        return Evaluation(tuple(counts), tuple(counted_right(name, by_task) for name, by_task in found.items()))
 
 
 @dataclass(frozen=True)

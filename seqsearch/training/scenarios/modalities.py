@@ -1,15 +1,15 @@
-"""Class-incremental learning whose pairs are judged once more without their text, without their image, and mismatched.
+"""Class-incremental learning whose pairs are evaluated once more without their text, without their image, and mismatched.
 
 What a modality is worth to a method is what is lost without it. Four classifiers stand beside those of the method:
 
 - `IMAGE_ONLY`: each image with an empty text.
 - `TEXT_ONLY`: each text with a blank image, grey half-way between black and white.
-- `MISMATCHED_IMAGE`, `MISMATCHED_TEXT`: each image with a text of another class, judged by the class of the image, and by that
-  of the text. Every image and every text of the judged pairs is in one such pair.
+- `MISMATCHED_IMAGE`, `MISMATCHED_TEXT`: each image with a text of another class, evaluated by the class of the image, and by that
+  of the text. Every image and every text of the evaluated pairs is in one such pair.
 
 A network need not have seen empty texts or blank images when it was pre-trained (`flava` has not, `glyph_flava` has): what is
 lost is of this network, not of the data.
-Frozen features of such pairs are computed when they are judged, and not stored.
+Frozen features of such pairs are computed when they are evaluated, and not stored.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ import torch
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.outcomes import HEAD
-from seqsearch.core.types import JudgedPart, StateKey, Task
+from seqsearch.core.types import EvaluationSplit, StateKey, Task
 from seqsearch.features.inputs import moved_to
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch
 from seqsearch.training.context import PoolSource
-from seqsearch.training.scenario import Judged, checked_scores, scores_of
+from seqsearch.training.scenario import Evaluation, checked_scores, scores_of
 from seqsearch.training.scenarios.class_incremental import ClassIncremental, Right, counted_right, right
 
 if TYPE_CHECKING:
@@ -86,16 +86,16 @@ class AlteredPairs:
 class Modalities(ClassIncremental):
     """See the module."""
 
-    def judge(self, method: Method, key: StateKey, judged: JudgedPart) -> Judged:
-        """See `Scenario.judge`.
+    def evaluate(self, method: Method, key: StateKey, evaluated: EvaluationSplit) -> Evaluation:
+        """See `Scenario.evaluate`.
 
         Raises:
-            AccessError: pairs are to be judged that the state has learned from.
+            AccessError: pairs are to be evaluated that the state has learned from.
             UserError: a class has more than half of the pairs, so that not each can be mismatched.
         """
-        found = super().judge(method, key, judged)
+        found = super().evaluate(method, key, evaluated)
         source, own = self.source(key.method.backbone), [t for t in key.prefix if isinstance(t, Task)]
-        rows, labels = self.world.rows(tuple(c for t in own for c in t.classes), judged)
+        rows, labels = self.world.rows(tuple(c for t in own for c in t.classes), evaluated)
         partner = mismatched(labels, seeded_numpy("mismatched", self.world.seed, key.seed, key.replicate, len(own)))
         order = np.argsort(rows)
 
@@ -140,7 +140,7 @@ def mismatched(labels: Rows, draw: np.random.Generator) -> Rows:
     count, most = len(labels), int(np.bincount(labels).max(initial=0))
     if 2 * most > count:
         raise UserError(
-            f"a class has {most} of {count} judged pairs, so that not each can have a text of another class: leave --modalities "
+            f"a class has {most} of {count} evaluated pairs: not all can have a text of another class: leave --modalities "
             "out, or let the first experience have more classes"
         )
     found: Rows = draw.permutation(count)

@@ -1,7 +1,7 @@
-"""A stream: an experience is a segment of it. It is judged while it is learned, and on the holdout at the end.
+"""A stream: an experience is a segment of it. It is evaluated while it is learned, and on the holdout at the end.
 
-Groups of a result, in this order: the views (`Playing.views`) of which anything was judged in the segment, then the holdout
-if it was judged. One class a group: which sample is which, the order of the view says.
+Groups of a result, in this order: the views (`Playing.views`) of which anything was evaluated in the segment, then the holdout
+if it was evaluated. One class a group: which sample is which, the order of the view says.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import numpy as np
 
 from seqsearch.core.bits import packed
 from seqsearch.core.outcomes import HEAD, ClassifierCounts
-from seqsearch.core.types import JudgedPart, Segment, StateKey
+from seqsearch.core.types import EvaluationSplit, Segment, StateKey
 from seqsearch.learners.base import Learner
 from seqsearch.methods.base import FitReport, Method
 from seqsearch.methods.config import Config
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.training.context import PoolSource, WorkerContext
-from seqsearch.training.scenario import Judged, Notes, Scenario, SourceOf
+from seqsearch.training.scenario import Evaluation, Notes, Scenario, SourceOf
 from seqsearch.training.streaming import SegmentData, StreamedLearner, checked_classes
 from seqsearch.training.world import World
 
 BATCH = 256
-"""Samples of the holdout that are judged at a time."""
+"""Samples of the holdout that are evaluated at a time."""
 
 
 class Stream(Scenario):
@@ -49,14 +49,14 @@ class Stream(Scenario):
         method.n_seen, method.n_tasks = self.played.stream_classes, len(key.prefix)
         return tuple((str(k), float(v)) for k, v in report.notes.items())
 
-    def judge(self, method: Method, key: StateKey, judged: JudgedPart) -> Judged:
+    def evaluate(self, method: Method, key: StateKey, evaluated: EvaluationSplit) -> Evaluation:
         assert isinstance(method, StreamedLearner)
         groups = [flags for _, flags in sorted(method.right.items()) if len(flags)]
         last = self._segment(key).end == self.played.steps
         if len(self.played.held_out) and (last or self.played.playing.trace):
             groups.append(self._retention(method, key, None if last else self._segment(key).end))
         counts, right = tuple((len(g),) for g in groups), tuple((int(g.sum()),) for g in groups)
-        return Judged(counts, (ClassifierCounts(HEAD, right, (), packed(np.concatenate(groups))),))
+        return Evaluation(counts, (ClassifierCounts(HEAD, right, (), packed(np.concatenate(groups))),))
 
     def _retention(
         self, method: StreamedLearner, key: StateKey, step: int | None

@@ -80,7 +80,7 @@ def scores(bench: Bench, name: str) -> torch.Tensor:
     method: Any = bench.method
     if bench.case.method != "ranpac":
         return bench.scores()
-    hidden = method._expand(method.features(bench.judged()))
+    hidden = method._expand(method.features(bench.evaluated()))
     factor = found(name, f"sigma.{method.n_tasks - 1}")
     return factor * functional.normalize(hidden) @ functional.normalize(method.readout.T).T
 

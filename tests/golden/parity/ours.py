@@ -231,7 +231,7 @@ class Bench:
         method.n_seen, method.n_tasks = columns.stop, at + 1
         return report
 
-    def judged(self) -> Batch:
+    def evaluated(self) -> Batch:
         """Test images of all classes seen, in the order of arrival."""
         first = CLASSES * TRAIN
         seen = [c for classes in self.case.tasks[: self.method.n_tasks] for c in classes]
@@ -239,6 +239,6 @@ class Bench:
         return Batch(rows, self.source)
 
     def scores(self) -> torch.Tensor:
-        """Of `judged`, ``[n, classes seen]``."""
+        """Of `evaluated`, ``[n, classes seen]``."""
         with substituted(), torch.no_grad():
-            return self.method.predict(self.judged())
+            return self.method.predict(self.evaluated())

@@ -154,7 +154,7 @@ class Bench(ours.Bench):
         """``scores`` and, of methods that have them, ``nme``, both ``[n, classes seen]``, and the ``rows`` of exemplars; after
         the last task ``prints`` of all tensors that are stored, but means and exemplars."""
         found = {"scores": self.scores()}
-        each = self.method.classifiers(self.judged())
+        each = self.method.classifiers(self.evaluated())
         if "nme" in each:
             found |= {"nme": each["nme"], "rows": torch.from_numpy(self.method.exemplars())}
         if self.method.n_tasks == len(self.case.tasks):

@@ -49,7 +49,7 @@ def test_without_noise_the_planted_sequence_is_found(kind: str) -> None:
 
 
 def test_what_is_expected_of_a_candidate_is_its_mean_over_many_look_aheads() -> None:
-    """Eq. 7 by hand against the search's own judgement; at the last step nothing is ahead, and both are exact."""
+    """Eq. 7 by hand against the search's own evaluation; at the last step nothing is ahead, and both are exact."""
     for seed in range(2):
         world = Planted(seed, arms=4, noise=1.0, shared=0.0, tasks=3)
         planner, evaluator = run(world, "uniform", 400)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from benchmarks import peers_scratch
-from benchmarks.peers_scratch import BACKBONE, CLASSES, ROWS, TASKS, Row, Sequence12, compared, judged, trained
+from benchmarks.peers_scratch import BACKBONE, CLASSES, ROWS, TASKS, Row, Sequence12, compared, evaluated, trained
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.types import StateKey, reported
 from seqsearch.methods.icarl import logistic
@@ -122,10 +122,10 @@ def test_what_is_trained_is_kept_and_paired_by_seed(trainer: Trainer, monkeypatc
     assert list(trained(rows, sides, until=-math.inf)) == []
     assert list(trained({"one": rows["one"]}, sides, seeds=1)) == [0]
     assert asked == [("a", 0), ("b", 0)]
-    assert judged(rows, sides) == {}  # one seed has no interval
+    assert evaluated(rows, sides) == {}  # one seed has no interval
     assert list(trained(rows, sides)) == [0, 1, 2]
     assert asked[2:] == [("c", 0), ("a", 1), ("b", 1), ("c", 1), ("a", 2), ("b", 2)]
-    found = judged(rows, sides)
+    found = evaluated(rows, sides)
     assert found["one"]["accuracies_here"] == [0.5, 0.6, 0.7]
     assert [found[name]["difference"]["mean"] for name in rows] == pytest.approx([0.1, 0.05])
 
@@ -137,4 +137,4 @@ def test_both_sides_reach_the_same(name: str) -> None:
     training comes to differs by processor. What forgets as fine-tuning does would be 20 to 50 points below."""
     rows, sides = {name: ROWS[name]}, {}
     assert list(trained(rows, sides, seeds=2)) == [0, 1]
-    assert abs(judged(rows, sides)[name]["difference"]["mean"]) < 0.2
+    assert abs(evaluated(rows, sides)[name]["difference"]["mean"]) < 0.2

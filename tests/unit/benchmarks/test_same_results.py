@@ -22,8 +22,8 @@ from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_ru
 def runs(tmp_path: Path) -> tuple[Path, Path]:
     """The same run twice."""
     searched = sequence(glyphs(), "search-0", "searched", ["er"], [[0], [1]])
-    judged = [rescored(searched, "er", seed, outcome([[0.9], [0.5, 0.6]])) for seed in (1, 2)]
-    before = write_run(tmp_path / "before", glyphs(), [searched], judged, ["er"])
+    evaluated = [rescored(searched, "er", seed, outcome([[0.9], [0.5, 0.6]])) for seed in (1, 2)]
+    before = write_run(tmp_path / "before", glyphs(), [searched], evaluated, ["er"])
     extreme = {"tasks": [[0], [1]], "value": 0.1, "bound": 0.1, "seconds": 1.0}
     plan = {"label": "names", "mean": 0.2, "sd": 0.1, "hard": [extreme], "easy": [extreme]}
     (before / "plan.json").write_text(json.dumps({"plans": [plan]}))

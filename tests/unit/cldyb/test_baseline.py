@@ -54,16 +54,16 @@ def test_greedy_random_sequences_share_the_first_task_and_no_class(greedy: Finis
 
 
 def test_their_tasks_are_candidates_that_a_search_judges_there(greedy: Finished, tmp_path: Path) -> None:
-    """A search with the same random numbers judges the candidates of which the second task was drawn."""
+    """A search with the same random numbers evaluates the candidates of which the second task was drawn."""
     study = prepare(small_settings(**GREEDY), tmp_path / "states", "cpu")
     s = study.settings
     searches = [CldybPlanner(f"s{i}", study.methods, study.view, study.first, s, s.seed, DRAWN + i) for i in range(5)]
     Search(InlineEvaluator(study.world), Journal(tmp_path)).run(searches)
     places = []
     for search, tasks in zip(searches, drawn(greedy), strict=True):
-        judged = [j.task for j in search.trace if j.step == 2]
-        assert tasks[1] in judged
-        places.append(judged.index(tasks[1]))
+        evaluated = [j.task for j in search.trace if j.step == 2]
+        assert tasks[1] in evaluated
+        places.append(evaluated.index(tasks[1]))
     assert len(set(places)) > 1
     edges = {e.key for e in greedy.search.edges.values()}
     assert not [k for k in edges if k.replicate >= DRAWN and len(k.prefix) == 3], (

@@ -35,12 +35,12 @@ def run(folder: Path, found: dict[str, float], L: int = 19, apart: bool = False,
     searched = [METHODS] if not apart else [(m,) for m in METHODS]
     sought = [sequence(POOL, f"search-{i}", "searched", of, [[0, 1], [2, 3 + i]]) for i, of in enumerate(searched)]
     drawn = [sequence(POOL, f"random-{i}", "random", METHODS, [[0, 1], [5 + i, 6 + i]]) for i in range(L)]
-    judged = []
+    evaluated = []
     for m in METHODS:
         for s in sought:
-            judged.append(rescored(s, m, 1000, final(found[m])))
-        judged += [rescored(s, m, 1000, final(a)) for s, a in zip(drawn, np.roll(RANDOM, len(m))[:L], strict=True)]
-    return write_run(folder / "run", POOL, [*sought, *drawn], judged, list(METHODS), **settings)
+            evaluated.append(rescored(s, m, 1000, final(found[m])))
+        evaluated += [rescored(s, m, 1000, final(a)) for s, a in zip(drawn, np.roll(RANDOM, len(m))[:L], strict=True)]
+    return write_run(folder / "run", POOL, [*sought, *drawn], evaluated, list(METHODS), **settings)
 
 
 def final(acc: float) -> Any:
@@ -74,9 +74,9 @@ def of_seeds(folder: Path, found: dict[str, tuple[float, float, float]], apart: 
     searched = [METHODS] if not apart else [(m,) for m in METHODS]
     sought = [sequence(POOL, f"search-{i}", "searched", of, [[0, 1], [2, 3 + i]]) for i, of in enumerate(searched)]
     drawn = [sequence(POOL, f"random-{i}", "random", METHODS, [[0, 1], [5 + i, 6 + i]]) for i in range(3)]
-    judged = [rescored(s, m, 1000 + i, final(a)) for s in sought for m in METHODS for i, a in enumerate(found[m])]
-    judged += [rescored(s, m, 1000, final(0.8 + 0.01 * i)) for i, s in enumerate(drawn) for m in METHODS]
-    return write_run(folder / "run", POOL, [*sought, *drawn], judged, list(METHODS))
+    evaluated = [rescored(s, m, 1000 + i, final(a)) for s in sought for m in METHODS for i, a in enumerate(found[m])]
+    evaluated += [rescored(s, m, 1000, final(0.8 + 0.01 * i)) for i, s in enumerate(drawn) for m in METHODS]
+    return write_run(folder / "run", POOL, [*sought, *drawn], evaluated, list(METHODS))
 
 
 def test_methods_that_may_be_the_best_are_bold(tmp_path: Path) -> None:

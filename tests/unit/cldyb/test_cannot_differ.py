@@ -51,8 +51,8 @@ def test_of_a_run_in_which_nothing_differs(
 ) -> None:
     pool = glyphs()
     of = [sequence(pool, "search-0", "searched", ["er"], found), sequence(pool, "random-0", "random", ["er"], random)]
-    judged = [rescored(s, "er", 1000, outcome([[0.5] * (t + 1) for t in range(tasks)])) for s in of]
-    data = read_results(write_run(tmp_path / "run", pool, of, judged, ["er"]))
+    evaluated = [rescored(s, "er", 1000, outcome([[0.5] * (t + 1) for t in range(tasks)])) for s in of]
+    data = read_results(write_run(tmp_path / "run", pool, of, evaluated, ["er"]))
     told = measured(data)
     assert said in told
     assert bool(told) == bool(said)

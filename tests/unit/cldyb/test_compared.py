@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protocols.cldyb.compared import Judged, Pair, image_shares
+from protocols.cldyb.compared import Evaluated, Pair, image_shares
 from protocols.cldyb.joint import gap_of, incomplete, joint_accuracy
 from protocols.cldyb.summary import side_of
 from seqsearch.core.types import ClassId, Task
@@ -34,7 +34,7 @@ def scored(tasks: tuple[Task, ...], right: dict[int, list[int]] = RIGHT) -> Scor
 
 
 ONE, OTHER = (task(0, 3), task(1, 2)), (task(0, 3), task(2))
-SIDE = Judged((sequence("a", *ONE),), (7,), ((scored(ONE),),))
+SIDE = Evaluated((sequence("a", *ONE),), (7,), ((scored(ONE),),))
 
 
 def results(**rollouts: Scored) -> RunResults:
@@ -54,7 +54,7 @@ def test_joint_accuracy_weighs_tasks_as_acc_does() -> None:
 def test_gaps_are_of_the_methods_that_were_trained_jointly() -> None:
     """Found: both images of class 1 at once, one in sequence; random ones: as in sequence."""
     names = ("r", "s", "t")
-    random = Judged(tuple(sequence(n, *ONE) for n in names), (7,), ((scored(ONE),),) * 3)
+    random = Evaluated(tuple(sequence(n, *ONE) for n in names), (7,), ((scored(ONE),),) * 3)
     union = (task(0, 1, 2, 3),)
     data = results(**{"a/joint": scored(union, {**RIGHT, 1: [1, 1]})}, **{f"{n}/joint": scored(union) for n in names})
     pair = Pair(SIDE, random, (7,))
@@ -68,14 +68,14 @@ def test_gaps_are_of_the_methods_that_were_trained_jointly() -> None:
     assert gap_of(lost, [("er", pair)]) is None
     unions = tuple(sequence(f"{n}/joint", *union) for n in ("a", *names))
     begun = RunResults({}, None, ("er", "slca"), unions, (7,), lost.rollouts)
-    assert incomplete(begun, [("slca", pair)]) == incomplete(begun, [("er", Pair(SIDE, Judged(), ()))]) == []
+    assert incomplete(begun, [("slca", pair)]) == incomplete(begun, [("er", Pair(SIDE, Evaluated(), ()))]) == []
     assert incomplete(begun, [("er", pair)]) == [
         "er: joint training did not end well on all sequences, so that its gap is not known."
     ]
 
 
 def test_what_images_add_sums_to_the_accuracies() -> None:
-    random = Judged((sequence("r", *OTHER), sequence("s", *ONE)), (7,), ((scored(OTHER),), (scored(ONE),)))
+    random = Evaluated((sequence("r", *OTHER), sequence("s", *ONE)), (7,), ((scored(OTHER),), (scored(ONE),)))
     shares = image_shares([Pair(SIDE, random, (7,))])
     assert shares is not None
     assert shares.found.sum() == pytest.approx((5 / 6 + 3 / 5) / 2)
@@ -88,14 +88,14 @@ def test_what_images_add_sums_to_the_accuracies() -> None:
 
 def test_without_images_of_every_rollout_nothing_is_shared() -> None:
     bare = Scored("ok", *(scored(ONE).accuracy,) * 2, {}, ())
-    assert image_shares([Pair(SIDE, Judged((sequence("r", *ONE),), (7,), ((bare,),)), (7,))]) is None
+    assert image_shares([Pair(SIDE, Evaluated((sequence("r", *ONE),), (7,), ((bare,),)), (7,))]) is None
 
 
 def test_sequences_with_more_seeds_than_others_weigh_no_more() -> None:
     """Right images 1 and 1 / 2: by sequence 3 / 4 on average, by rollout 5 / 6."""
     all_right = scored((task(3), task(3)))
     half = scored((task(1), task(1)))
-    side = Judged((sequence("a", *OTHER), sequence("b", *ONE)), (), ((all_right, all_right), (half,)))
+    side = Evaluated((sequence("a", *OTHER), sequence("b", *ONE)), (), ((all_right, all_right), (half,)))
     found = side_of(side)
     assert found is not None
     assert (found.sequences, found.seeds) == (2, 1)

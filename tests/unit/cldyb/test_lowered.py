@@ -15,7 +15,7 @@ from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
 
 POOL = "glyphs:classes=12,train=2,reward=1,test=1"
-ONE = "One candidate is judged at each step (--{} 1): nothing will be chosen by training."
+ONE = "One candidate is evaluated at each step (--{} 1): nothing will be chosen by training."
 
 
 @pytest.mark.parametrize(
@@ -23,14 +23,14 @@ ONE = "One candidate is judged at each step (--{} 1): nothing will be chosen by 
     [
         ({}, ""),
         ({"condensed": 9, "candidates": 4}, "--condensed 9: no more than 4 are proposed at a step (--candidates), and all of "
-         "these are judged, without clustering."),
+         "these are evaluated, without clustering."),
         ({"condensed": 9, "candidates": 4, "clustering": False}, "--condensed 9: no more than 4 are proposed at a step "
-         "(--candidates), and all of these are judged."),
-        ({"clusters": 9, "condensed": 2}, "--clusters 9: candidates of no more than 2 of them are judged at a step "
+         "(--candidates), and all of these are evaluated."),
+        ({"clusters": 9, "condensed": 2}, "--clusters 9: candidates of no more than 2 of them are evaluated at a step "
          "(--condensed)."),
         ({"clusters": 9, "condensed": 2, "clustering": False}, ""),
         ({"clusters": 9, "condensed": 2, "candidates": 4}, "--clusters 9: no more than 4, one for each of --candidates."),
-        ({"simulations": 4}, "--simulations 4: no more than 4 of 8 candidates are judged at a step."),
+        ({"simulations": 4}, "--simulations 4: no more than 4 of 8 candidates are evaluated at a step."),
         ({"lookahead": 5}, "--lookahead 5: no more than 3, since task 5 is the last (--tasks)."),
         ({"tasks": 2}, ""),
         ({"lookahead": 5, "tasks": 2}, "--lookahead 5: none, since task 2 is the last (--tasks)."),

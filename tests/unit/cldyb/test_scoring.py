@@ -1,4 +1,4 @@
-"""What is judged once the searches are done: every method on every sequence, and jointly where the gap to that is sought."""
+"""What is evaluated once the searches are done: every method on every sequence, and jointly where the gap to that is sought."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def test_no_more_is_trained_than_was_estimated(tmp_path: Path, change: dict[str,
     scored = [counts.rollouts[p.name] for p in (*done.plans.scorers, *done.plans.baseline, *done.plans.joint)]
     groups = 2 if change["separate"] else 1
     assert scored == [2 * 2 * groups, 2 * 5, *([] if change.get("joint") is False else [2 * (2 * groups + 5)])]
-    judged = {e.key.prefix for e in done.search.edges.values() if e.judged == "test"}
-    assert judged == {reported(prefix) for prefix in judged}, "what is reported is trained on all images but test"
-    assert all(e.key.prefix not in judged for e in done.search.edges.values() if e.judged == "reward")
+    evaluated = {e.key.prefix for e in done.search.edges.values() if e.judged == "test"}
+    assert evaluated == {reported(prefix) for prefix in evaluated}, "what is reported is trained on all images but test"
+    assert all(e.key.prefix not in evaluated for e in done.search.edges.values() if e.judged == "reward")
 
 
 @pytest.mark.parametrize(

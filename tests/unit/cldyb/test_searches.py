@@ -1,4 +1,4 @@
-"""Searches with surrogates, screened ones, and those that leave out a method, as real studies: who is trained and judged."""
+"""Searches with surrogates, screened ones, and those that leave out a method, as real studies: who is trained and evaluated."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_where_all_that_were_trained_fail_the_spared_are_trained(screened: Any, 
 
 def test_where_the_spared_fail_too_the_message_is_that_of_a_training(screened: Any, tmp_path: Path) -> None:
     every = {j.task for j in screened.plans.searches[0].trace if j.step == 3}
-    with pytest.raises(NoValidTask, match=r"step 3: no candidate could be judged: method 'simplecil' diverged"):
+    with pytest.raises(NoValidTask, match=r"step 3: no candidate could be evaluated: method 'simplecil' diverged"):
         run_small(tmp_path, partial(Stricken, stricken=third_of(every)), **SCREENED, screen_to=0.5)
 
 
@@ -177,7 +177,7 @@ def test_screening_shrinks_the_budget_of_a_step_with_its_candidates(tmp_path: Pa
     trace = run_small(tmp_path, **changes).plans.searches[0].trace
     visits = {step: sum(j.visits for j in trace if j.step == step) for step in (2, 3)}
     assert visits[2] == 16
-    assert visits[3] == 2, "the last step looks nowhere ahead: one visit for each that is judged"
+    assert visits[3] == 2, "the last step looks nowhere ahead: one visit for each that is evaluated"
 
 
 def row(step: int, predicted: float | None, value: float | None, spared: bool = False) -> dict[str, Any]:
@@ -254,7 +254,7 @@ def test_held_out_figures_are_of_the_sequences_found_without_a_method(one_out: P
         ({"methods": "a,b", "surrogate": "b, a"}, "leave --surrogate out"),
         ({"surrogate": "d,d"}, "named twice"),
         ({"screen_to": 0.0}, "at least 0.01"),
-        ({"screen_to": 0.5, "selector": "random"}, "no candidate is judged"),
+        ({"screen_to": 0.5, "selector": "random"}, "no candidate is evaluated"),
     ],
 )
 def test_what_makes_no_sense_is_refused(change: dict[str, Any], said: str) -> None:

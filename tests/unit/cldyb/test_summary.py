@@ -11,7 +11,7 @@ from protocols.report.cldyb_notes import headline, notes, tiles
 from protocols.report.terminal import render
 from seqsearch.core.errors import UserError
 from seqsearch.distribution.drop import drop
-from seqsearch.results.rows import JudgedRollout
+from seqsearch.results.rows import EvaluatedRollout
 from tests.studies import summary_of
 from tests.unit.run_folders import STATS, glyphs, outcome, rescored, sequence, triangle, write_run
 
@@ -46,16 +46,18 @@ def coded(summary):
 def joint(tmp_path):
     """Two methods, one found sequence with two training seeds, three random ones. Acc found: er .4 and .5, slca .6."""
     f, (r0, r1, r2) = found(), randoms()
-    judged = [
+    evaluated = [
         rescored(f, "er", 1000, result(0.2, 0.6)), rescored(f, "er", 1001, result(0.4, 0.6)),
         rescored(f, "slca", 1000, result(0.5, 0.7, footprint=None)), rescored(f, "slca", 1001, result(0.5, 0.7)),
     ]  # fmt: skip
     for m, acc in (("er", 0.7), ("slca", 0.8)):
         for r, shift in ((r0, 0.0), (r1, 0.1), (r2, 0.05)):
-            judged.append(rescored(r, m, 1000, result(acc + shift, acc + shift, masked=0.99)))
+            evaluated.append(rescored(r, m, 1000, result(acc + shift, acc + shift, masked=0.99)))
     for role, split in (("search", "reward"), ("search", "test"), ("rescore", "reward")):  # no headline figures
-        judged.append(JudgedRollout("search-0", "searched", role, "er", "config", "w", 1000, split, result(0.0, 0.0)))
-    return write_run(tmp_path / "joint", POOL, [f, r0, r1, r2], judged, ["er", "slca"])
+        evaluated.append(
+            EvaluatedRollout("search-0", "searched", role, "er", "config", "w", 1000, split, result(0.0, 0.0))
+        )
+    return write_run(tmp_path / "joint", POOL, [f, r0, r1, r2], evaluated, ["er", "slca"])
 
 
 def test_figures_are_those_computed_by_hand(joint):
@@ -146,16 +148,16 @@ def test_square_brackets_in_a_label_are_no_markup(tmp_path):
 def separate(tmp_path, searches):
     """Each method has its own found sequences; er's are at .3, .5, ..., slca's at .6."""
     own = {m: [found(f"search-{i}-{m}", (m,)) for i in range(n)] for m, n in searches.items()}
-    judged = [
+    evaluated = [
         rescored(s, m, 1000, result(acc, acc))
         for m, base in (("er", 0.3), ("slca", 0.6))
         for i, s in enumerate(own[m])
         for acc in [base + (0.2 * i if m == "er" else 0.0)]
     ]
-    judged += [
+    evaluated += [
         rescored(r, m, 1000, result(acc, acc)) for m in own for r, acc in zip(randoms(), (0.8, 0.82, 0.78), strict=True)
     ]
-    return write_run(tmp_path / "separate", POOL, [*own["er"], *own["slca"], *randoms()], judged, ["er", "slca"])
+    return write_run(tmp_path / "separate", POOL, [*own["er"], *own["slca"], *randoms()], evaluated, ["er", "slca"])
 
 
 def test_separate_runs_score_each_method_on_its_own_sequences(tmp_path):
@@ -179,9 +181,9 @@ def test_a_search_that_fell_short_is_no_robustness(tmp_path):
     """er scores .9 on what was found for it, and .4 on what was found for slca; slca scores .5 on its own, .7 on er's."""
     own = {m: found(f"search-0-{m}", (m,)) for m in ("er", "slca")}
     acc = {("er", "er"): 0.9, ("er", "slca"): 0.4, ("slca", "slca"): 0.5, ("slca", "er"): 0.7}
-    judged = [rescored(own[s], m, seed, result(a, a)) for (m, s), a in acc.items() for seed in (1000, 1001)]
-    judged += [rescored(r, m, seed, result(0.8, 0.8)) for m in own for r in randoms() for seed in (1000, 1001)]
-    run = write_run(tmp_path / "r", POOL, [*own.values(), *randoms()], judged, ["er", "slca"])
+    evaluated = [rescored(own[s], m, seed, result(a, a)) for (m, s), a in acc.items() for seed in (1000, 1001)]
+    evaluated += [rescored(r, m, seed, result(0.8, 0.8)) for m in own for r in randoms() for seed in (1000, 1001)]
+    run = write_run(tmp_path / "r", POOL, [*own.values(), *randoms()], evaluated, ["er", "slca"])
     er, slca = summary_of(run).methods
     assert (er.robustness, slca.robustness) == pytest.approx((0.4, 0.5))
     [said] = [n.values for n in notes(summary_of(run)) if n.code == "cldyb.fell_short"]
@@ -211,12 +213,12 @@ def test_without_random_sequences_the_found_ones_still_have_their_figures(tmp_pa
 @pytest.mark.parametrize("lost", ["missing", "diverged"])
 def test_only_seeds_that_both_sides_have_in_full_are_compared(tmp_path, lost):
     f, (r0, r1) = found(methods=("er",)), randoms(2)
-    judged = [rescored(s, "er", seed, result(0.5 + seed / 10, 0.5)) for s in (f, r0, r1) for seed in (1, 2)]
+    evaluated = [rescored(s, "er", seed, result(0.5 + seed / 10, 0.5)) for s in (f, r0, r1) for seed in (1, 2)]
     if lost == "missing":
-        del judged[-1]
+        del evaluated[-1]
     else:
-        judged[-1] = rescored(r1, "er", 2, outcome([[0.1]], status="diverged", steps=2, footprint=None))
-    run = write_run(tmp_path / "r", POOL, [f, r0, r1], judged, ["er"])
+        evaluated[-1] = rescored(r1, "er", 2, outcome([[0.1]], status="diverged", steps=2, footprint=None))
+    run = write_run(tmp_path / "r", POOL, [f, r0, r1], evaluated, ["er"])
     er = summary_of(run).methods[0]
     assert (er.found.seeds, er.random.seeds, er.drop.seeds) == (2, 1, 2)
     assert er.random.acc == pytest.approx(0.55)
@@ -274,13 +276,13 @@ def test_what_is_no_finished_run_is_refused_in_one_line(tmp_path, joint):
 )
 def test_the_headline_says_no_more_than_the_interval(tmp_path, found_acc, random_acc, code, drop):
     sides = [found(f"search-{i}", ("er",)) for i in range(len(found_acc))], randoms(len(random_acc))
-    judged = [
+    evaluated = [
         rescored(s, "er", seed, result(acc, acc))
         for sequences, accs in zip(sides, (found_acc, random_acc), strict=True)
         for s, row in zip(sequences, accs, strict=True)
         for seed, acc in enumerate(row)
     ]
-    summary = summary_of(write_run(tmp_path / "r", POOL, [*sides[0], *sides[1]], judged, ["er"]))
+    summary = summary_of(write_run(tmp_path / "r", POOL, [*sides[0], *sides[1]], evaluated, ["er"]))
     assert headline(summary).code == f"cldyb.{code}"
     shown = list(tiles(summary))
     assert [t.value for t in shown[:2]] == [

@@ -103,7 +103,7 @@ def test_what_is_said_is_said_again_and_what_failed_is_compared_with_none(run: P
         "Methods",
         "Further figures of methods",
         "Over the experiences",
-        "By what is judged",
+        "By what is evaluated",
         "Orders and seeds",
     ):
         assert f"<h2>{title}</h2>" in page

@@ -68,7 +68,7 @@ def refused(path: Path, *arguments: object) -> str:
         (["--methods", "nothing", "--stream", STREAM], "unknown learner 'nothing'"),
         (["--methods", "ncm:k=3", "--stream", STREAM, "--shift", "64"], "has no parameter 'k'"),
         (["--methods", "ncm", "--stream", STREAM, "--shift", "100"], "no multiple of --batch"),
-        (["--methods", "ncm", "--stream", STREAM, "--shift", "8192"], "leaves none to be judged"),
+        (["--methods", "ncm", "--stream", STREAM, "--shift", "8192"], "leaves none to be evaluated"),
         (["--methods", "ncm", "--stream", STREAM], "--shift auto: none can be chosen"),
         (["--methods", "fc_only:budget=0.001", "--stream", STREAM, "--shift", "64"], "makes none in"),
         (["--methods", "blind:k=5000", "--stream", STREAM, "--shift", "64"], "k=5000 is more than the"),
@@ -101,9 +101,9 @@ def test_a_run_leaves_figures_that_fit_together(tmp_path):
     last = curves[(curves.measure == "accuracy") & (curves.method_id == "ncm")].groupby(
         ["learned_window", "judged_window", "shift"]
     )
-    for (learned, judged, shift), rows in last:
+    for (learned, evaluated, shift), rows in last:
         same = figures[(figures.method_id == "ncm") & (figures.samples == "all") & (figures.learned_window == learned)]
-        same = same[(same.judged_window == judged) & (same["shift"] == shift)]
+        same = same[(same.judged_window == evaluated) & (same["shift"] == shift)]
         assert rows.sort_values("position").accuracy.iloc[-1] == pytest.approx(same.accuracy.iloc[0])
     assert set(curves.measure) == {"accuracy", "retention", "trace"}
     shown = CliRunner().invoke(main_of(), ["show", str(run), "--json"])

@@ -23,7 +23,7 @@ def ran(*arguments: str) -> str:
 
 
 def methods_in(run: Path) -> dict[str, int]:
-    """How many tasks each method was judged on at the end of a sequence."""
+    """How many tasks each method was evaluated on at the end of a sequence."""
     table = pq.read_table(run / "results.parquet", columns=["method_id", "trained_step", "evaluated_step"]).to_pylist()
     last = max(r["trained_step"] for r in table)
     return {r["method_id"]: last for r in table if r["trained_step"] == last}

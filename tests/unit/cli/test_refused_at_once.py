@@ -119,8 +119,8 @@ def test_methods_are_listed_without_it_as_with_it() -> None:
 
 def test_a_summary_is_shown_without_what_draws(tmp_path: Path) -> None:
     made = sequence(glyphs(), "search-0", "searched", ["er"], [[0, 1], [2, 3]])
-    judged = [rescored(made, "er", 1000, outcome([[0.9], [0.5, 0.8]], [[0.9], [0.9, 0.85]]))]
-    run = write_run(tmp_path / "run", glyphs(), [made], judged, ["er"])
+    evaluated = [rescored(made, "er", 1000, outcome([[0.9], [0.5, 0.8]], [[0.9], [0.9, 0.85]]))]
+    run = write_run(tmp_path / "run", glyphs(), [made], evaluated, ["er"])
     printed, said = alone("show", str(run), "--details")
     assert "Method" in printed
     assert "matplotlib" not in said.splitlines()[-1]

@@ -33,21 +33,21 @@ def check(y: list[int], ks: tuple[int, ...], Ss: tuple[int, ...], B: int, first:
     assert s.by_sample.n == len(y) - s.first
     assert s.by_sample.windows == ks
     assert s.by_batch is not None
-    judged = np.array(y[s.first :])
+    evaluated = np.array(y[s.first :])
     for rates in (s.by_sample, s.by_batch):
         for col, S in enumerate(rates.shifts):
             for row, k in enumerate((*ks, len(y))):
                 pred = np.array([brute(y, k, S, rates.batch, i) for i in range(s.first, len(y))])
-                right = int((pred == judged).sum())
+                right = int((pred == evaluated).sum())
                 if row == len(ks):
                     assert rates.majority_so_far[col] == right / rates.n
                     continue
                 assert rates.hits[row, col] == right
-                e = sum((pred == c).mean() * (judged == c).mean() for c in set(y))
+                e = sum((pred == c).mean() * (evaluated == c).mean() for c in set(y))
                 assert rates.expected[row, col] == pytest.approx(e)
             seen = [y[i] in y[: i // rates.batch * rates.batch - S] for i in range(s.first, len(y))]
             assert rates.ceiling[col] == pytest.approx(np.mean(seen))
-    assert s.majority == max(np.bincount(judged)) / len(judged)
+    assert s.majority == max(np.bincount(evaluated)) / len(evaluated)
     assert s.uniform == 1 / len(set(y))
 
 

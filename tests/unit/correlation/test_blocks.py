@@ -103,7 +103,7 @@ def test_seeds_have_a_statement_of_their_own_from_three_on() -> None:
 
 
 def test_the_same_trainings_are_paired() -> None:
-    """What a training is better by cancels where it is judged in two ways."""
+    """What a training is better by cancels where it is evaluated in two ways."""
     rng = np.random.default_rng(0)
     level = np.array([[-0.1], [0], [0.1]])
     a, b = (0.5 + level + 0.01 * rng.standard_normal((3, 20)) for _ in range(2))

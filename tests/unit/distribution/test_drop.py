@@ -177,7 +177,7 @@ def test_noise_of_few_test_images_is_estimated_without_bias(R, Q):
 
 @pytest.mark.parametrize(("wrong", "unavailable_because"), [(4, True), (5, False)])
 def test_a_handful_of_errors_says_nothing_of_how_they_vary(wrong, unavailable_because):
-    """One found sequence of 20 images and two seeds; ``wrong`` of its 40 judgements are wrong."""
+    """One found sequence of 20 images and two seeds; ``wrong`` of its 40 evaluations are wrong."""
     rng = np.random.default_rng(0)
     right = np.ones(40)
     right[:wrong] = 0

@@ -61,6 +61,8 @@ def test_the_rarer_of_right_and_wrong_is_counted_by_images():
     assert rarer(right / 10, classes) == 1, "of a class without a right one nothing is known: perhaps it is not held"
     two = np.concatenate([np.ones((1, 2, 10)), np.ones((1, 2, 10)) * ([0] * 4 + [1] * 6)])
     assert rarer(two / 10, classes) == 2, "of two sequences the mean"
-    assert rarer(np.full((1, 2, 10), 0.07), classes) == pytest.approx(6), "shares of no single images: of 20 judgements"
+    assert rarer(np.full((1, 2, 10), 0.07), classes) == pytest.approx(6), (
+        "shares of no single images: of 20 evaluations"
+    )
     some = np.ones((1, 2, 10)) * ([0.5] + [1] * 9)  # a mean over two methods, of which one is wrong
     assert rarer(some / 10, classes) == 1

@@ -16,7 +16,7 @@ from seqsearch.distribution.order_test import extremes_test
 REPEATS = 300
 
 
-def judged(hard: float | None, easy: float | None, random: Float64, names: str = "random") -> Tested:
+def evaluated(hard: float | None, easy: float | None, random: Float64, names: str = "random") -> Tested:
     """A method with one training each."""
     groups = {n: group([] if a is None else [a], n) for n, a in (("hard", hard), ("easy", easy))}
     return extremes_test(hard, easy, random), {**groups, "random": group(random, names)}
@@ -30,7 +30,7 @@ def group(accuracies: object, name: str) -> Group:
 
 def test_each_end_is_adjusted_over_the_methods() -> None:
     random = np.linspace(0.5, 0.8, 39)
-    rows = [judged(0.4, 0.7, random), judged(0.6, 0.9, np.roll(random, 7))]
+    rows = [evaluated(0.4, 0.7, random), evaluated(0.6, 0.9, np.roll(random, 7))]
     first, second = adjusted_tests(rows, None)
     assert first is not None
     assert second is not None
@@ -44,7 +44,7 @@ def test_each_end_is_adjusted_over_the_methods() -> None:
 
 def test_only_planned_random_sequences_count() -> None:
     random = np.concatenate([np.linspace(0.5, 0.8, 39), [0.1, 0.1]])
-    rows = [judged(0.4, 0.7, random)] * 2
+    rows = [evaluated(0.4, 0.7, random)] * 2
     planned, everything = adjusted_tests(rows, 39)[0], adjusted_tests(rows, None)[0]
     assert planned is not None
     assert everything is not None
@@ -54,18 +54,18 @@ def test_only_planned_random_sequences_count() -> None:
 
 def test_an_end_that_was_not_judged_stays_out() -> None:
     random = np.linspace(0.5, 0.8, 39)
-    first, second, third = adjusted_tests([judged(0.4, None, random), judged(0.4, 0.9, random), (None, {})], None)
+    first, second, third = adjusted_tests([evaluated(0.4, None, random), evaluated(0.4, 0.9, random), (None, {})], None)
     assert first is not None
     assert second is not None
     assert third is None
     assert np.isnan(first.p_easy)
     assert (first.p_hard, second.p_easy) == pytest.approx((1 / 40, 1 / 40))
-    assert adjusted_tests([judged(0.4, 0.9, random), (None, {})], None) == [None, None]
+    assert adjusted_tests([evaluated(0.4, 0.9, random), (None, {})], None) == [None, None]
 
 
 def test_other_random_sequences_take_holm() -> None:
     random = np.linspace(0.5, 0.8, 39)
-    rows = [judged(0.4, 0.7, random), judged(0.4, 0.7, random, "others")]
+    rows = [evaluated(0.4, 0.7, random), evaluated(0.4, 0.7, random, "others")]
     assert not shared(rows)
     [first, _] = adjusted_tests(rows, None)
     assert first is not None
@@ -75,7 +75,7 @@ def test_other_random_sequences_take_holm() -> None:
 def test_the_mean_over_methods_has_the_mean_accuracy_of_every_sequence() -> None:
     """Of the seeds that all were trained with; the planned random sequences, in their order."""
     random = np.linspace(0.5, 0.8, 39)
-    methods = [{**judged(0.4, 0.7, x)[1], "every": group([], "every")} for x in (random, random[::-1] + 0.1)]
+    methods = [{**evaluated(0.4, 0.7, x)[1], "every": group([], "every")} for x in (random, random[::-1] + 0.1)]
     more_seeds = Group(("hard-0",), (None,), np.array([[0.3, 0.9]]))
     mean = averaged([methods[0], {**methods[1], "hard": more_seeds}])
     assert mean["hard"].accuracy == pytest.approx(np.array([[0.35]]))
@@ -88,7 +88,7 @@ def test_at_most_6_percent_of_runs_of_nine_methods_have_a_false_verdict(correlat
     rng, false, raw = seeded_numpy("edge rows", correlated), 0, 0
     for _ in range(REPEATS):
         x = drawn("normal", correlated, 9, 41, rng)
-        rows = [judged(row[0], row[1], row[2:]) for row in x]
+        rows = [evaluated(row[0], row[1], row[2:]) for row in x]
         false += any(t is not None and (t.verdict_hard or t.verdict_easy) for t in adjusted_tests(rows, None))
         raw += any(t is not None and (t.verdict_hard or t.verdict_easy) for t, _ in rows)
     assert false / REPEATS <= 0.06 + 3 * (0.06 * 0.94 / REPEATS) ** 0.5

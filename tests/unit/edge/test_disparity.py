@@ -10,7 +10,7 @@ import pytest
 
 from protocols.edge.disparity import Disparity, disparity
 from protocols.edge.estimates import estimates
-from protocols.evaluate.compare.runs import ComparedRun, judged
+from protocols.evaluate.compare.runs import ComparedRun, evaluated
 from protocols.report.edge_tables import luck
 from seqsearch.metrics.accuracy import order_disparity
 from seqsearch.planners.replicates import of_given, scoring
@@ -25,12 +25,12 @@ ORDERS = {"own-a": ([[0, 1], [2, 3]], [0.9, 0.5]), "own-b": ([[3, 2], [0, 1]], [
 def results(folder: Path, orders: dict[str, tuple[list[list[int]], list[float]]]) -> RunResults:
     """A run of these orders, each with one training seed of its own, and the first with a scoring seed, too."""
     made = {name: sequence(glyphs(), name, "given", ["er"], tasks) for name, (tasks, _) in orders.items()}
-    judged = [
+    evaluated = [
         rescored(made[n], "er", of_given(i), outcome([[0.7], final]))
         for i, (n, (_, final)) in enumerate(orders.items())
     ]
-    judged.append(rescored(made["own-a"], "er", scoring(1)[0], outcome([[0.7], [0.1, 0.1]])))
-    return read_results(write_run(folder / "run", glyphs(), list(made.values()), judged, ["er"]))
+    evaluated.append(rescored(made["own-a"], "er", scoring(1)[0], outcome([[0.7], [0.1, 0.1]])))
+    return read_results(write_run(folder / "run", glyphs(), list(made.values()), evaluated, ["er"]))
 
 
 def test_by_hand(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_comparison_takes_the_seeds_that_no_other_sequence_has(tmp_path: Path)
     data = results(tmp_path, ORDERS)
     data = replace(data, sequences=tuple(replace(s, kind="random") for s in data.sequences))
     data.rollouts["hard", "er", scoring(1)[0]] = data.rollouts["own-a", "er", scoring(1)[0]]
-    found = judged(ComparedRun("run", tmp_path, data, (), (2, 2), None), "er", "random")
+    found = evaluated(ComparedRun("run", tmp_path, data, (), (2, 2), None), "er", "random")
     assert found is not None
     assert found.seeds == ()
     assert [[s.accuracy[-1].tolist() for s in row] for row in found.rollouts] == [[[0.9, 0.5]], [[0.8, 0.6]]]

@@ -98,7 +98,7 @@ def test_a_shut_gate_trains_nothing_and_says_why() -> None:
     assert said["edge.fit_shut"].values == {"method": "a", "r2": shut.r2, "p": shut.p}
     assert said["edge.fit_gate"].values["sequences"] == 30
     assert said_of(alike)["edge.fit_none"].values["why"] == "all random sequences have the same accuracies"
-    assert said_of(too_few)["edge.fit_none"].text.endswith("10 random sequences or more are needed, 9 were judged.")
+    assert said_of(too_few)["edge.fit_none"].text.endswith("10 random sequences or more are needed, 9 were evaluated.")
 
 
 def test_several_gates_are_read_together() -> None:
@@ -133,7 +133,7 @@ def test_the_file_is_read_as_it_was_written_or_not_at_all(tmp_path: Path) -> Non
 # ------------------------------------------------------------------------------------------------ comparison
 
 
-def judged(tmp_path: Path, f: Fit, table: dict[str, list[float]]) -> RunResults:
+def evaluated(tmp_path: Path, f: Fit, table: dict[str, list[float]]) -> RunResults:
     """A run in which each of these was trained with fresh seeds."""
     pool, tasks = glyphs(), [[0, 1], [2, 3]]
     kinds = {name: "fitted" if name.startswith("fitted") else "retrained" for name in table}
@@ -157,7 +157,7 @@ def test_fitted_sequences_are_compared_by_fresh_seeds_alone(tmp_path: Path) -> N
     table = {"fitted-hard-0": 0.50, "fitted-hard-1": 0.52, "worst-0": 0.60, "worst-1": 0.60, "fitted-easy-0": 0.80}
     table |= {"fitted-easy-1": 0.80, "best-0": 0.80, "best-1": 0.80, "retrained-hard-0": 0.7, "retrained-easy-0": 0.9}
     turns = {n: np.roll(steps, i).tolist() for i, n in enumerate(table)}
-    data = judged(tmp_path, f, {n: [a + t for t in turns[n]] for n, a in table.items()})
+    data = evaluated(tmp_path, f, {n: [a + t for t in turns[n]] for n, a in table.items()})
     troubles: list[LeftOut] = []
     m = method_fit(data, f, random_group(), troubles)
     assert not troubles
@@ -182,14 +182,14 @@ def test_fitted_sequences_are_compared_by_fresh_seeds_alone(tmp_path: Path) -> N
         "random": "best",
         "difference": easy.minus_random,
     }
-    worse = judged(tmp_path / "other", f, {"fitted-hard-0": [0.6, 0.61, 0.6, 0.62, 0.6], "worst-0": [0.5] * 5})
+    worse = evaluated(tmp_path / "other", f, {"fitted-hard-0": [0.6, 0.61, 0.6, 0.62, 0.6], "worst-0": [0.5] * 5})
     turned = method_fit(worse, f, random_group(), troubles)
     [less] = turned.sides
     assert less.found == "less"
     values = said_of(f, turned)["edge.fit_side"].values
     assert (values["direction"], values["fitted"], values["again"]) == ("easier", 1, 1)
     same = method_fit(
-        judged(tmp_path / "same", f, {"fitted-hard-0": [0.6] * 5, "worst-0": [0.5] * 5}), f, random_group(), []
+        evaluated(tmp_path / "same", f, {"fitted-hard-0": [0.6] * 5, "worst-0": [0.5] * 5}), f, random_group(), []
     )
     assert said_of(f, same)["edge.fit_no_noise"].values["difference"].value == pytest.approx(0.1)
 
@@ -197,7 +197,7 @@ def test_fitted_sequences_are_compared_by_fresh_seeds_alone(tmp_path: Path) -> N
 def test_sequences_that_failed_are_left_out_and_told(tmp_path: Path) -> None:
     [f] = fits(er=planted(0.05))
     whole = [0.5, 0.51, 0.5, 0.52, 0.5]
-    data = judged(tmp_path, f, {"fitted-hard-0": whole, "fitted-hard-1": whole[:3], "fitted-easy-0": whole})
+    data = evaluated(tmp_path, f, {"fitted-hard-0": whole, "fitted-hard-1": whole[:3], "fitted-easy-0": whole})
     troubles: list[LeftOut] = []
     m = method_fit(data, f, random_group(), troubles)
     assert troubles == [LeftOut("er", 1, 0, "fit")]

@@ -66,9 +66,9 @@ def assert_resumes(whole: Finished, folder: Path, cut: int, states: bool = True)
     if states:
         assert not trained.intersection(anew)
         assert again.search.counts.trained == whole.search.counts.trained
-    judged = [e["edge"]["digest"] for e in again.journal.entries if "edge" in e]
-    assert len(judged) == len(set(judged))  # no edge is run again, its state lost or not
-    assert set(judged) == {e["edge"]["digest"] for e in whole.journal.entries if "edge" in e}
+    evaluated = [e["edge"]["digest"] for e in again.journal.entries if "edge" in e]
+    assert len(evaluated) == len(set(evaluated))  # no edge is run again, its state lost or not
+    assert set(evaluated) == {e["edge"]["digest"] for e in whole.journal.entries if "edge" in e}
 
 
 def test_resumes_from_every_line(whole: Finished, tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_a_candidate_that_fails_is_reported_and_never_selected(small: Finished, 
 
 def test_if_no_candidate_is_valid_the_search_stops_and_resumes(small: Finished, tmp_path: Path) -> None:
     with pytest.raises(
-        NoValidTask, match=r"step 2: no candidate could be judged: method 'simplecil' diverged"
+        NoValidTask, match=r"step 2: no candidate could be evaluated: method 'simplecil' diverged"
     ) as found:
         run_small(tmp_path, partial(Failing, fails=range(99), depth=2), methods=TWO)
     assert "NaN at step 3; also 'ranpac:M=64' diverged" in str(found.value)

@@ -20,7 +20,7 @@ from protocols.report.compare_tables import key, tables
 from protocols.report.notes import Note
 from protocols.running.provenance import CIRCULAR, REWARDED_ON_TEST
 from seqsearch.core.errors import UserError
-from seqsearch.results.rows import JudgedRollout, TaskSequence
+from seqsearch.results.rows import EvaluatedRollout, TaskSequence
 from seqsearch.results.run import read_results
 from seqsearch.results.schema import RESULTS
 from tests.unit.run_folders import STATS, RenamedPool, glyphs, outcome, rescored, sequence, write_run
@@ -36,7 +36,9 @@ def result(acc: float) -> Any:
     return outcome([[0.9], [acc + 0.05, acc - 0.05]], [[0.95], [0.95, 0.95]])
 
 
-def judged(s: TaskSequence, more: float, seeds: tuple[int, ...] = SEEDS, digest: str = "one") -> list[JudgedRollout]:
+def evaluated(
+    s: TaskSequence, more: float, seeds: tuple[int, ...] = SEEDS, digest: str = "one"
+) -> list[EvaluatedRollout]:
     results = {(m, seed): result(ACC[m] + more + 0.02 * i) for m in METHODS for i, seed in enumerate(seeds)}
     return [replace(rescored(s, m, seed, r), config_digest=f"{m}: {digest}") for (m, seed), r in results.items()]
 
@@ -49,14 +51,14 @@ def make(
     """A run of two tasks with one found and two random sequences; ``more`` is added to all accuracies of the found one.
 
     ``digest``: what stands behind the labels, ``extra_digest`` on ``extra`` sequences. ``also``: labels of a reference
-    that is judged on all with one seed, and of one that is judged on the union of the found one.
+    that is evaluated on all with one seed, and of one that is evaluated on the union of the found one.
     """
     start = first or [0, 1]
     f = sequence(POOL, "search-0", "searched", METHODS, [start, *found])
     randoms = [sequence(POOL, f"random-{i}", "random", METHODS, [start, [10 + i, 20 + i]]) for i in range(2)]
-    rolled = judged(f, more, seeds, digest)
-    rolled += [j for i, r in enumerate(randoms) for j in judged(r, 0.2 + 0.1 * i, seeds, digest)]
-    rolled += [j for s in extra for j in judged(s, 0.1, seeds, extra_digest or digest)]
+    rolled = evaluated(f, more, seeds, digest)
+    rolled += [j for i, r in enumerate(randoms) for j in evaluated(r, 0.2 + 0.1 * i, seeds, digest)]
+    rolled += [j for s in extra for j in evaluated(s, 0.1, seeds, extra_digest or digest)]
     unions: tuple[TaskSequence, ...] = ()
     if also:
         unions = (sequence(POOL, "search-0/joint", "joint", METHODS, [[i for task in (start, *found) for i in task]]),)
@@ -153,7 +155,7 @@ def test_a_grown_pool_is_compared_on_the_tasks_since_and_its_classes_are_counted
     mixed = TaskSequence(
         "search-0", "searched", METHODS, 7, (f.tasks[0], type(f.tasks[0])(task, "a-split")), (None, 0.1)
     )
-    write_run(grown, POOL, [mixed], judged(mixed, -0.1), METHODS)
+    write_run(grown, POOL, [mixed], evaluated(mixed, -0.1), METHODS)
     said = json.loads((grown / "config.json").read_text())
     said["identity"]["pools"] = [pool_record(POOL, 1), pool_record(NEW, 2)]
     (grown / "config.json").write_text(json.dumps(said))
@@ -232,7 +234,7 @@ def test_no_run_and_one_that_is_named_twice_are_refused(tmp_path: Path) -> None:
 
 def test_one_sequence_with_one_seed_has_no_interval_and_says_so(tmp_path: Path) -> None:
     f = sequence(POOL, "search-0", "searched", METHODS, [[0, 1], [2, 3]])
-    write_run(tmp_path / "a", POOL, [f], [j for j in judged(f, 0) if j.seed == SEEDS[0]], METHODS)
+    write_run(tmp_path / "a", POOL, [f], [j for j in evaluated(f, 0) if j.seed == SEEDS[0]], METHODS)
     found = compare([tmp_path / "a"])
     assert math.isnan(found.reach[0, 0])
     [missing] = coded(found)["compare.without_interval"]
@@ -248,12 +250,12 @@ def test_one_sequence_with_one_seed_has_no_interval_and_says_so(tmp_path: Path) 
 def test_a_method_that_failed_on_one_sequence_is_left_out_and_told(tmp_path: Path) -> None:
     path = tmp_path / "a"
     f = sequence(POOL, "search-0", "searched", METHODS, [[0, 1], [2, 3]])
-    rolled = judged(f, 0)
+    rolled = evaluated(f, 0)
     failed = [rescored(f, "er", s, outcome([[0.9]], status="diverged", steps=2, footprint=None)) for s in SEEDS]
     write_run(path, POOL, [f], [j for j in rolled if j.method_id != "er"] + failed, METHODS)
     found = compare([path])
     assert found.table.methods == ("slca",)
-    assert found.troubles == ("a, found: left out er: not judged to the end on every sequence.",)
+    assert found.troubles == ("a, found: left out er: not evaluated to the end on every sequence.",)
 
 
 def referring(references: Any) -> Callable[[dict[str, Any]], None]:
@@ -329,7 +331,7 @@ def test_a_label_that_stands_for_another_method_is_told_and_random_sequences_are
 def test_other_training_seeds_are_told_and_those_that_both_have_are_compared(tmp_path: Path) -> None:
     found = compare([make(tmp_path / "a", [[2, 3]]), make(tmp_path / "b", [[4, 5]], seeds=(1001, 1002))])
     assert ALONE not in coded(found)
-    said = "b, found: judged with other training seeds than a; the difference is over the 1 that both have."
+    said = "b, found: evaluated with other training seeds than a; the difference is over the 1 that both have."
     assert said in found.troubles
     assert "compare.unlike" not in coded(found)
     [difference] = [d for d in found.differences if (d.side, d.figure) == ("found", "acc")]

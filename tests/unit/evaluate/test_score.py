@@ -160,8 +160,8 @@ def test_of_a_gtep_run_only_the_orders_that_judge_are_scored(tmp_path: Path) -> 
     """Those that it tuned on are of another pool."""
     gtep = finished(tmp_path / "gtep", "simplecil", trials="2")
     said = scored(tmp_path / "out", gtep, "--methods", "ranpac:M=16")
-    judged = {(r["sequence_id"], r["method_id"]) for r in rows(tmp_path / "out")}
-    assert judged == {(f"judge-0-{i}", m) for i in range(2) for m in ("simplecil", "ranpac:M=16")}
+    evaluated = {(r["sequence_id"], r["method_id"]) for r in rows(tmp_path / "out")}
+    assert evaluated == {(f"judge-0-{i}", m) for i in range(2) for m in ("simplecil", "ranpac:M=16")}
     assert {m["method"] for m in said["methods"]} == {"simplecil", "ranpac:M=16"}
 
 
@@ -202,7 +202,7 @@ def test_a_method_that_fails_on_one_sequence_of_many_loses_that_one_alone(run: P
     result = score(run, "--methods", f"{tmp_path / 'fails.py'}:Fails", "--out", tmp_path / "out", "--json")
     assert result.exit_code == 0, result.output
     said = json.loads(result.stdout)
-    assert any("1 random sequence(s) left out, not judged to their end" in note for note in said["notes"])
+    assert any("1 random sequence(s) left out, not evaluated to their end" in note for note in said["notes"])
     [own] = [m for m in said["methods"] if not m["taken_over"]]
     assert own["unseen_drop"]["random_sequences"] == 4
 
@@ -259,7 +259,7 @@ def test_a_method_that_fails_on_one_sequence_of_a_file_is_not_averaged_in_silenc
     arguments = ("--methods", f"{tmp_path / 'fails.py'}:Fails", "--pool", pool, "--seed", seed, "--score-seeds", 1)
     said = scored(tmp_path / "out", tmp_path / "s.json", *arguments)
     assert said["methods"][0]["sides"]["given"]["sequences"] == 2
-    assert any("1 given sequence(s) left out, not judged to their end" in note for note in said["notes"])
+    assert any("1 given sequence(s) left out, not evaluated to their end" in note for note in said["notes"])
 
 
 def test_a_held_out_pool_does_not_change_what_names_mean(run: Path, tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_sequences_of_different_lengths_and_code_of_strangers_are_refused(run: P
     pq.write_table(table.filter(keep), tmp_path / "s.parquet")
     result = score(tmp_path / "s.parquet", "--methods", "simplecil", "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert "judge those of one length at a time" in result.stderr
+    assert "evaluate those of one length at a time" in result.stderr
     (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nbuild = None\n")
     for setting in ("pool", "backbone"):
         source = copied(run, tmp_path / setting, settings={setting: f"{tmp_path / 'evil.py'}:build"})

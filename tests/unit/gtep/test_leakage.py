@@ -1,4 +1,4 @@
-"""Who looks at what: the first phase reads no image of the pools that judge, the second none of the pool that was tuned on.
+"""Who looks at what: the first phase reads no image of the evaluation pools, the second none of the pool that was tuned on.
 
 Images are noted by the pools themselves (`tests.recording`), in whatever process they are read. What looks whether pools share
 images (`seqsearch.study.overlap`) reads all of them, small, before anything is learned: its view is left out.
@@ -28,7 +28,7 @@ IMAGES = "finetune@scratch:tiny-16:epochs=1"
 
 
 def noted(log: Path) -> set[int]:
-    """Rows that were read to learn or to judge."""
+    """Rows that were read to learn or to evaluate."""
     return noted_in(log, but=LOOK)
 
 
@@ -52,20 +52,20 @@ def by_class(log: Path, pool: str) -> dict[int, int]:
 
 
 def test_the_first_phase_reads_nothing_of_the_pools_that_judge(tmp_path: Path) -> None:
-    """Stopped as soon as the last setting was tried: before anything is judged."""
-    sides, tuned, judged = pools(tmp_path, 101)
+    """Stopped as soon as the last setting was tried: before anything is evaluated."""
+    sides, tuned, evaluated = pools(tmp_path, 101)
     settings = small(trimmed(tmp_path / "m"), **sides)
     assert not session(tmp_path / "run", settings, 1 + FIRST_PHASE)
     assert len(rows(tmp_path / "run", "trainings")) == FIRST_PHASE
     assert all(r["tasks"] == TASKS for r in rows(tmp_path / "run", "trials"))
     assert noted(tuned)
-    assert noted(judged) == set()
+    assert noted(evaluated) == set()
     assert session(tmp_path / "run", settings)
-    assert noted(judged), "the second phase must read what the first did not"
+    assert noted(evaluated), "the second phase must read what the first did not"
 
 
 def test_the_second_phase_reads_nothing_of_the_pool_that_was_tuned_on(tmp_path: Path) -> None:
-    sides, tuned, judged = pools(tmp_path, 102)
+    sides, tuned, evaluated = pools(tmp_path, 102)
     settings = small(trimmed(tmp_path / "m"), **sides)
     assert not session(tmp_path / "run", settings, 1 + FIRST_PHASE)
     before = noted(tuned)
@@ -73,32 +73,32 @@ def test_the_second_phase_reads_nothing_of_the_pool_that_was_tuned_on(tmp_path: 
     assert before
     assert session(tmp_path / "run", settings)
     assert noted(tuned) == set()
-    assert noted(judged)
+    assert noted(evaluated)
 
 
 def test_without_a_first_phase_the_pool_to_tune_on_is_left_alone(tmp_path: Path) -> None:
-    sides, tuned, judged = pools(tmp_path, 103)
+    sides, tuned, evaluated = pools(tmp_path, 103)
     assert session(tmp_path / "run", small(trimmed(tmp_path / "m"), params="original", **sides))
     assert noted(tuned) == set()
-    assert noted(judged)
+    assert noted(evaluated)
 
 
 @pytest.mark.parametrize("classes", [0, 3])
 def test_the_first_phase_reads_no_test_image_and_no_class_that_is_not_in_play(tmp_path: Path, classes: int) -> None:
     """Of methods that learn from images; frozen features are those of a whole pool at a time."""
-    sides, tuned, judged = pools(tmp_path, 104 + classes)
+    sides, tuned, evaluated = pools(tmp_path, 104 + classes)
     assert session(tmp_path / "run", small(IMAGES, classes_per_task=classes, trials="2", **sides))
     in_play = 3 * (classes or 4)
     assert list(by_class(tuned, sides["tune_pool"]).values()) == [SIZES["train"] + SIZES["reward"]] * in_play
-    assert list(by_class(judged, sides["pool"][0]).values()) == [sum(SIZES.values())] * in_play
+    assert list(by_class(evaluated, sides["pool"][0]).values()) == [sum(SIZES.values())] * in_play
 
 
 def test_fresh_orders_are_what_the_conventional_protocol_adds(tmp_path: Path) -> None:
     """With ``--conventional`` both pools are learned from in the end, and test images of both are read."""
-    sides, tuned, judged = pools(tmp_path, 103)
+    sides, tuned, evaluated = pools(tmp_path, 103)
     settings = small(IMAGES, conventional=True, trials="2", **sides)
     assert not session(tmp_path / "run", settings, 1 + ORDERS * 2 * TASKS)
-    assert noted(judged) == set()
+    assert noted(evaluated) == set()
     assert set(by_class(tuned, sides["tune_pool"]).values()) == {SIZES["train"] + SIZES["reward"]}
     assert session(tmp_path / "run", settings)
-    assert len(noted(tuned)) == len(noted(judged)) == 12 * sum(SIZES.values())
+    assert len(noted(tuned)) == len(noted(evaluated)) == 12 * sum(SIZES.values())

@@ -67,7 +67,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
      ("evaluated_step", 0), ("sequence_id", "other")],
 )  # fmt: skip
 def test_edited_counts_are_refused(run: Path, tmp_path: Path, name: str, value: Any) -> None:
-    """As any row may be: here the last one that judges after the last task."""
+    """As any row may be: here the last one that evaluates after the last task."""
     shutil.copytree(run, tmp_path / "run")
     file = tmp_path / "run" / RESULTS.file
     table = pq.read_table(file)

@@ -1,4 +1,4 @@
-"""Whole runs: the same again, the same after any stop, nothing trained twice; what is judged is what was chosen."""
+"""Whole runs: the same again, the same after any stop, nothing trained twice; what is evaluated is what was chosen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from protocols.gtep.costs import trainings
 from protocols.gtep.protocol import GTEP
 from protocols.gtep.run import expected
-from protocols.gtep.settings import judged_settings
+from protocols.gtep.settings import evaluated_settings
 from protocols.gtep.study import prepare
 from protocols.report.gtep_compared import by_choice
 from protocols.report.gtep_tables import names, tuning
@@ -54,13 +54,13 @@ def test_the_best_harmonic_mean_is_judged_on_the_other_pool(whole: Path, method:
     scores = [r["harmonic_mean"] for r in tried]
     assert len(set(scores)) > 1, "settings that all score alike prove nothing"
     assert [r["chosen"] for r in tried] == [n == int(np.argmax(scores)) for n in range(4)]
-    [judged] = [r for r in rows(whole, "table") if r["method_id"] == label(method)]
-    assert judged["params"] == tried[int(np.argmax(scores))]["params"]
-    assert (judged["pool"], judged["use"], judged["orders"]) == (small("x").pool[0], "tuned", 2)
+    [evaluated] = [r for r in rows(whole, "table") if r["method_id"] == label(method)]
+    assert evaluated["params"] == tried[int(np.argmax(scores))]["params"]
+    assert (evaluated["pool"], evaluated["use"], evaluated["orders"]) == (small("x").pool[0], "tuned", 2)
 
 
 def test_the_table_is_what_the_results_say(whole: Path, method: str) -> None:
-    """Acc and AvgAcc by hand: all images judged after a task count alike."""
+    """Acc and AvgAcc by hand: all images evaluated after a task count alike."""
     mine = [r for r in rows(whole, "results") if r["method_id"] == label(method) and r["role"] == "rescore"]
     curves = []
     for name in ("judge-0-0", "judge-0-1"):
@@ -125,16 +125,16 @@ def test_parameters_that_the_user_fixed_win_over_a_file(whole: Path, method: str
 def test_the_conventional_protocol_beside_it(method: str, tmp_path: Path, whole: Path) -> None:
     run = finished(tmp_path / "run", f"{method},simplecil", conventional=True)
     table = {(r["use"], r["pool"]): r for r in rows(run, "table") if r["method_id"] == label(method)}
-    tuned_on, judged_on = small("x").tune_pool, small("x").pool[0]
+    tuned_on, evaluated_on = small("x").tune_pool, small("x").pool[0]
     assert list(table) == [
-        ("tuned", judged_on), ("original", judged_on), ("conventional", judged_on), ("fresh", tuned_on),
+        ("tuned", evaluated_on), ("original", evaluated_on), ("conventional", evaluated_on), ("fresh", tuned_on),
     ]  # fmt: skip
-    there = [r for r in rows(run, "trials") if (r["method_id"], r["pool"]) == (label(method), judged_on)]
+    there = [r for r in rows(run, "trials") if (r["method_id"], r["pool"]) == (label(method), evaluated_on)]
     [winner] = [r for r in there if r["chosen"]]
     assert len(there) == 4
     assert winner["harmonic_mean"] == max(r["harmonic_mean"] for r in there)
-    assert json.loads(table["conventional", judged_on]["params"]) == json.loads(winner["params"])
-    assert table["fresh", tuned_on]["params"] == table["tuned", judged_on]["params"]
+    assert json.loads(table["conventional", evaluated_on]["params"]) == json.loads(winner["params"])
+    assert table["fresh", tuned_on]["params"] == table["tuned", evaluated_on]["params"]
     mine = [r for r in rows(run, "table") if r["use"] == "tuned"]
     assert mine == rows(whole, "table"), "what is beside it must change nothing"
     trained = states(run)
@@ -144,9 +144,9 @@ def test_the_conventional_protocol_beside_it(method: str, tmp_path: Path, whole:
 def test_original_settings_beside_what_was_chosen(method: str, tmp_path: Path, whole: Path) -> None:
     """On each pool and on further orders of the one that was tuned on; what is beside them changes nothing."""
     run = finished(tmp_path / "run", f"{method},simplecil", originals=True)
-    tuned_on, judged_on = small("x").tune_pool, small("x").pool[0]
+    tuned_on, evaluated_on = small("x").tune_pool, small("x").pool[0]
     table = rows(run, "table")
-    uses = [("tuned", judged_on), ("original", judged_on), ("fresh", tuned_on), ("fresh original", tuned_on)]
+    uses = [("tuned", evaluated_on), ("original", evaluated_on), ("fresh", tuned_on), ("fresh original", tuned_on)]
     assert [(r["use"], r["pool"]) for r in table if r["method_id"] == label(method)] == uses
     assert [r for r in table if r["use"] == "tuned"] == rows(whole, "table")
     by = {r["use"]: r for r in table if r["method_id"] == label(method)}
@@ -165,7 +165,7 @@ def test_original_settings_beside_what_was_chosen(method: str, tmp_path: Path, w
     gain = by["fresh"]["harmonic_mean"] - by["fresh original"]["harmonic_mean"]
     assert of_tuning.gain_over_original.value.value == pytest.approx(gain, abs=0.01), "H of means, and mean of H"
     shown = [row for row in by_choice(s).texts if row[1] == label(method)]
-    assert [row[0] for row in shown] == [names(s)[judged_on], tuning(s)]
+    assert [row[0] for row in shown] == [names(s)[evaluated_on], tuning(s)]
     assert shown[1][3] == shown[1][5] == "-", "nothing was chosen there by another choice"
 
 
@@ -180,29 +180,29 @@ def test_original_settings_beside_what_was_chosen(method: str, tmp_path: Path, w
 )
 def test_what_is_judged_is_counted(method: str, tmp_path: Path, beside: dict[str, bool], settings: int) -> None:
     run, asked = finished(tmp_path / "run", method, **beside), small(method, **beside)
-    judged = {(r["sequence_id"], r["method_id"]) for r in rows(run, "results") if r["role"] == "rescore"}
-    assert len(judged) == settings * asked.judged_orders == judged_settings(asked, 1) * asked.judged_orders
+    evaluated = {(r["sequence_id"], r["method_id"]) for r in rows(run, "results") if r["role"] == "rescore"}
+    assert len(evaluated) == settings * asked.evaluated_orders == evaluated_settings(asked, 1) * asked.evaluated_orders
     study = prepare(asked, tmp_path / "states", "cpu", tmp_path)
     tried = int(asked.trials) * asked.orders * (1 + asked.conventional)
-    assert expected(study).rollouts == tried + len(judged)
-    tuning, judging, more, shared = trainings(study)
-    assert tuning + judging + more + shared == expected(study).trainings
+    assert expected(study).rollouts == tried + len(evaluated)
+    tuning, evaluations, more, shared = trainings(study)
+    assert tuning + evaluations + more + shared == expected(study).trainings
 
 
 def test_frozen_features_are_computed_before_the_trials(
     method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of all images of the classes in play, each phase's own: the first computes none of those that judge."""
+    """Of all images of the classes in play, each phase's own: the first computes none of those that evaluate."""
     monkeypatch.setenv("SEQSEARCH_CACHE", str(tmp_path / "cache"))
     settings = small(method, trials="1", tasks=2, classes_per_task=2)
     study = prepare(settings, tmp_path / "states", "cpu", Path.cwd())
     [backbone] = study.frozen
-    tuned, judged = study.read(study.tuned_on), study.read(*study.judged_on)
+    tuned, evaluated = study.read(study.tuned_on), study.read(*study.evaluated_on)
     assert {pool for pool, _ in tuned.missing_features(backbone)} == {0}
-    assert {pool for pool, _ in judged.missing_features(backbone)} == {1}
+    assert {pool for pool, _ in evaluated.missing_features(backbone)} == {1}
     assert not session(tmp_path / "run", settings, 2), "after the first training"
     assert states(tmp_path / "run")
     assert tuned.missing_features(backbone) == []
-    assert {pool for pool, _ in judged.missing_features(backbone)} == {1}
+    assert {pool for pool, _ in evaluated.missing_features(backbone)} == {1}
     assert session(tmp_path / "run", settings)
-    assert judged.missing_features(backbone) == []
+    assert evaluated.missing_features(backbone) == []

@@ -61,7 +61,7 @@ def test_sizes_that_cannot_be(changes: dict[str, int], there: tuple[int, int], s
 
 def test_orders_are_permutations_of_the_classes_in_play(tmp_path: Path) -> None:
     study = prepared(tmp_path)
-    sides = (study.tuned_on, *study.judged_on)
+    sides = (study.tuned_on, *study.evaluated_on)
     assert [len(s.classes) for s in sides] == [12, 12]
     assert not set(sides[0].classes) & set(sides[1].classes)
     for side in sides:
@@ -76,7 +76,7 @@ def test_orders_are_permutations_of_the_classes_in_play(tmp_path: Path) -> None:
 def test_orders_depend_on_pool_phase_number_and_seed_alone(tmp_path: Path) -> None:
     """Not on methods, settings, or which other pools there are."""
     one, other = prepared(tmp_path), prepared(tmp_path, "finetune@scratch:tiny-16:epochs=1", orders=5, trials="9")
-    for side, same in zip((one.tuned_on, *one.judged_on), (other.tuned_on, *other.judged_on), strict=True):
+    for side, same in zip((one.tuned_on, *one.evaluated_on), (other.tuned_on, *other.evaluated_on), strict=True):
         mine = one.scenario.order(one.world, side, "tune", 0, 1)
         assert mine == other.scenario.order(other.world, same, "tune", 0, 1)
         others = [
@@ -93,7 +93,7 @@ def test_orders_of_the_toolboxes_are_those_of_numpy(tmp_path: Path) -> None:
     """As `numpy.random.seed(n); numpy.random.permutation(12)`, on both pools, whatever the study's seed."""
     study = prepared(tmp_path, class_orders="numpy")
     taken = {0: [6, 11, 4, 10, 2, 8, 1, 7, 9, 3, 0, 5], 1: [2, 3, 4, 10, 1, 6, 0, 7, 11, 9, 8, 5]}
-    for side in (study.tuned_on, *study.judged_on):
+    for side in (study.tuned_on, *study.evaluated_on):
         for number, permuted in taken.items():
             tasks = [
                 tuple(study.world.class_ids(sorted(side.classes[i] for i in permuted[t : t + 4]))) for t in (0, 4, 8)
@@ -112,7 +112,7 @@ def test_a_draw_of_classes_is_the_pools_own(tmp_path: Path) -> None:
     def drawn(**changes: Any) -> list[list[str]]:
         study = prepared(tmp_path, **{**few, **changes})
         names = [c.name for p in study.world.images.parts for c in p.classes]
-        return [[names[c] for c in side.classes] for side in (study.tuned_on, *study.judged_on)]
+        return [[names[c] for c in side.classes] for side in (study.tuned_on, *study.evaluated_on)]
 
     first = drawn()
     assert [len(names) for names in first] == [6, 6]

@@ -78,7 +78,7 @@ def test_rows_that_do_not_say_so_or_err_give_no_figure(damage: dict[str, Any]) -
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Judged on 12 of 24 classes, some of which are in the half that was tuned on, and on a pool that shares none."""
+    """Evaluated on 12 of 24 classes, some of which are in the half that was tuned on, and on a pool that shares none."""
     folder = tmp_path_factory.mktemp("shared")
     return finished(
         folder / "run", f"{trimmed(folder / 'm')},simplecil", pool=(WHOLE, HALF.format(2)), classes_per_task=4,
@@ -126,7 +126,7 @@ def test_its_figures_are_those_of_the_images(run: Path) -> None:
     by: dict[tuple[str, int], list[bool]] = {}
     for r in rows(run, "sequences"):
         by.setdefault((r["sequence_id"], r["step"]), []).append(bool(r["shared"]))
-    right, judged = np.zeros(2), np.zeros(2)
+    right, evaluated = np.zeros(2), np.zeros(2)
     for r in rows(run, "results"):
         if (r["method_id"], r["trained_step"]) == ("simplecil", 3) and r["sequence_id"].startswith("judge-0"):
             images = np.split(unpacked(r["right"], r["n"]), np.cumsum(r["class_n"])[:-1])
@@ -135,7 +135,7 @@ def test_its_figures_are_those_of_the_images(run: Path) -> None:
             ]
             n = int(r["sequence_id"][-1])
             right[n] += sum(part.sum() for part in own)
-            judged[n] += sum(len(part) for part in own)
+            evaluated[n] += sum(len(part) for part in own)
     [c] = [c for c in s.cells if (c.pool, c.method, c.use) == (WHOLE, "simplecil", "tuned")]
     assert c.unshared is not None
-    assert c.unshared.acc.tolist() == pytest.approx((right / judged).tolist())
+    assert c.unshared.acc.tolist() == pytest.approx((right / evaluated).tolist())

@@ -42,7 +42,7 @@ def world_of(states: str, **changed: Any) -> World:
 
 
 def learned(world: World, text: str, *ends: int) -> StreamedLearner:
-    """After segments that end before these steps, each restored from the one before; and what was judged in all of them."""
+    """After segments that end before these steps, each restored from the one before; and what was evaluated in all of them."""
     trainer, played = Trainer(world), world.played
     spec = world.spec(parse_item(text, "learner"), BACKBONE)
     begins, right = (0, *ends[:-1]), []

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from seqsearch.methods.base import FitReport
-from seqsearch.methods.parts.head import Head, distillation, judged_finite, weight_aligned
+from seqsearch.methods.parts.head import Head, checked_finite, distillation, weight_aligned
 
 
 def head(classes: int = 7, dim: int = 5) -> Head:
@@ -40,8 +40,8 @@ def test_rows_too_long_to_be_measured_are_not_scaled_to_nothing(row: int, long: 
     """In 32 bits squares overflow from 1.8e19 on; a row without gradients must not become one of zeros then."""
     known = head().detached()
     known.weight[row] = long
-    assert judged_finite(weight_aligned(known, 2).parameters(), FitReport("ok", (1.0,))).status == "diverged"
-    assert judged_finite(head().parameters(), FitReport("ok", (1.0,))) == FitReport("ok", (1.0,))
+    assert checked_finite(weight_aligned(known, 2).parameters(), FitReport("ok", (1.0,))).status == "diverged"
+    assert checked_finite(head().parameters(), FitReport("ok", (1.0,))) == FitReport("ok", (1.0,))
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])

@@ -1,4 +1,4 @@
-"""The blind baseline in the table of learners: judged in batches, as they are, and by sample, as the paper defines it."""
+"""The blind baseline in the table of learners: evaluated in batches, as they are, and by sample, as the paper defines it."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import pytest
 
 from protocols.online.counted import (
     MOST_BLOCKS,
-    Judged,
+    Evaluated,
     block_length,
     by_view,
     common,
@@ -40,7 +40,7 @@ def results(played: Played, window: int) -> list[EdgeResult]:
     for begin in range(0, played.steps, STEPS):
         end, groups = min(begin + STEPS, played.steps), []
         for view in played.playing.views(window):
-            positions = np.concatenate([played.judged(window, view, s) for s in range(begin, end)])
+            positions = np.concatenate([played.evaluated(window, view, s) for s in range(begin, end)])
             if len(positions):
                 groups.append(np.array([oracle(view, p) for p in positions.tolist()]))
         if end == played.steps:
@@ -55,12 +55,12 @@ def results(played: Played, window: int) -> list[EdgeResult]:
 def test_every_flag_comes_to_its_sample(played, window):
     found = by_view(played, window, STEPS, results(played, window))
     assert set(found) == set(played.playing.views(window))
-    for view, judged in found.items():
-        positions = played.order(view.window)[judged.places]
-        assert judged.right.tolist() == [oracle(view, p) for p in positions.tolist()]
-        assert len(np.unique(judged.places)) == len(judged.places)
+    for view, evaluated in found.items():
+        positions = played.order(view.window)[evaluated.places]
+        assert evaluated.right.tolist() == [oracle(view, p) for p in positions.tolist()]
+        assert len(np.unique(evaluated.places)) == len(evaluated.places)
         if view.window == window:
-            assert judged.places.tolist() == list(range(view.shift, len(played.main)))
+            assert evaluated.places.tolist() == list(range(view.shift, len(played.main)))
     [(steps, flags)] = held_out(played, window, STEPS, results(played, window))
     assert steps == played.steps
     assert flags.tolist() == [i % 2 == 0 for i in range(len(played.held_out))]
@@ -76,19 +76,19 @@ def test_a_result_with_too_few_flags_is_noticed(played):
 
 
 def test_counts_by_block_are_counts(played):
-    judged = by_view(played, 0, STEPS, results(played, 0))[View(0, 32)]
-    whole, later = counted(played, judged), counted(played, judged, common(played))
+    evaluated = by_view(played, 0, STEPS, results(played, 0))[View(0, 32)]
+    whole, later = counted(played, evaluated), counted(played, evaluated, common(played))
     assert whole.n.sum() == len(played.main) - 32
-    assert whole.right.sum() == judged.right.sum()
+    assert whole.right.sum() == evaluated.right.sum()
     assert later.n.sum() == len(played.main) - 96
-    assert later.right.sum() == judged.right[64:].sum()
+    assert later.right.sum() == evaluated.right[64:].sum()
     assert block_length(played) % 16 == 0
     assert len(whole.n) == -(-len(played.main) // block_length(played)) <= MOST_BLOCKS
     assert whole.n[-1] == len(played.main) % block_length(played) or block_length(played)
 
 
 def test_both_cells_of_a_column_are_of_the_same_samples(played):
-    """Trained ordered and trained shuffled, judged in one order: where one had seen a sample, both leave it out."""
+    """Trained ordered and trained shuffled, evaluated in one order: where one had seen a sample, both leave it out."""
     rows = {
         (window, view, samples, by): counts
         for window in (0, 64, 200)
@@ -98,23 +98,23 @@ def test_both_cells_of_a_column_are_of_the_same_samples(played):
     }
     for window in (64, 200):
         ordered, shuffled = View(0, 0), View(window, 0)
-        for judged, own, other in ((ordered, 0, window), (shuffled, window, 0)):
-            crossed = rows[other, judged, "all", 0]
-            same = rows[own, judged, "unseen", window]
+        for evaluated, own, other in ((ordered, 0, window), (shuffled, window, 0)):
+            crossed = rows[other, evaluated, "all", 0]
+            same = rows[own, evaluated, "unseen", window]
             assert crossed.n.tolist() == same.n.tolist()
             assert 0 < crossed.n.sum() < len(played.main)
 
 
 def test_unseen_is_what_it_says(played):
     b = played.playing.batch
-    for learned, judged in ((0, 64), (64, 0), (0, 0)):
+    for learned, evaluated in ((0, 64), (64, 0), (0, 0)):
         seen: set[int] = set()
-        mask = unseen(played, learned, judged)
+        mask = unseen(played, learned, evaluated)
         for step in range(played.steps):
             for place in range(step * b, min((step + 1) * b, len(played.main))):
-                assert mask[place] == (played.order(judged)[place] not in seen)
+                assert mask[place] == (played.order(evaluated)[place] not in seen)
             seen |= set(played.order(learned)[step * b : (step + 1) * b].tolist())
 
 
 def test_nothing_judged_is_nothing(played):
-    assert counted(played, Judged(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool))).accuracy is None
+    assert counted(played, Evaluated(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool))).accuracy is None

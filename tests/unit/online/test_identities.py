@@ -44,7 +44,7 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
 
 
 def common(figures: pd.DataFrame, learner: str, window: int) -> dict[int, list[dict]]:
-    """Rows by shift, of samples that are judged at every shift."""
+    """Rows by shift, of samples that are evaluated at every shift."""
     rows = figures[
         figures.method_id.str.contains(learner) & (figures.learned_window == window) & (figures.samples == "common")
     ]
@@ -53,7 +53,7 @@ def common(figures: pd.DataFrame, learner: str, window: int) -> dict[int, list[d
 
 @pytest.mark.parametrize("window", [0, SHUFFLED])
 def test_a_frozen_model_is_as_good_at_every_shift(figures: pd.DataFrame, window: int) -> None:
-    """Exactly: the same samples are judged by the same model."""
+    """Exactly: the same samples are evaluated by the same model."""
     found = common(figures, "Frozen", window)
     assert set(found) == {0, 64, 256}
     first = found[0][0]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from seqsearch.core.types import ClassId, JudgedPart, MethodSpec, Rollout, Segment, StateKey, reported
+from seqsearch.core.types import ClassId, EvaluationSplit, MethodSpec, Rollout, Segment, StateKey, reported
 from seqsearch.planners.given import GivenPlanner, first_task, random_sequences, with_replicates
 from seqsearch.planners.step import PoolView
 
@@ -21,15 +21,17 @@ def view(*arrivals: int) -> PoolView:
     return PoolView(ids, ("group",) * len(ids), {c.pool: "split" for c in ids}, arrivals)
 
 
-@pytest.mark.parametrize("judged", ["test", "reward"])
-def test_tasks_are_learned_as_reported_where_they_are_judged_on_test(judged: JudgedPart) -> None:
+@pytest.mark.parametrize("evaluated", ["test", "reward"])
+def test_tasks_are_learned_as_reported_where_they_are_judged_on_test(evaluated: EvaluationSplit) -> None:
     pool = view(*[1] * 6)
     tasks = tuple(pool.task(pool.class_ids[i : i + 2]) for i in (0, 2, 4))
     sequences = with_replicates([tasks, (Segment("stream", 0, 9),)], [5, 6])
-    planner = GivenPlanner("given", lambda: sequences, [METHOD], 3, judged)
-    learned = reported(tasks) if judged == "test" else tasks
+    planner = GivenPlanner("given", lambda: sequences, [METHOD], 3, evaluated)
+    learned = reported(tasks) if evaluated == "test" else tasks
     wanted = [
-        Rollout(StateKey(METHOD, 3, seed, p), judged) for p in (learned, (Segment("stream", 0, 9),)) for seed in (5, 6)
+        Rollout(StateKey(METHOD, 3, seed, p), evaluated)
+        for p in (learned, (Segment("stream", 0, 9),))
+        for seed in (5, 6)
     ]
     assert [r.digest for r in planner.ask()] == [r.digest for r in wanted]
     assert planner.sequences == (tasks, (Segment("stream", 0, 9),)), "what was given stays as it is"

@@ -1,4 +1,4 @@
-"""Shuffled rewards: results change places among the arms that were judged, and every place is as likely."""
+"""Shuffled rewards: results change places among the arms that were evaluated, and every place is as likely."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def tasks_of(*indices: Sequence[int]) -> Tasks:
     return tuple(Task(tuple(ClassId("pool", i) for i in sorted(task)), "split") for task in indices)
 
 
-def judged(tasks: Tasks, right: Right, kept: bool = True) -> EdgeResult:
+def evaluated(tasks: Tasks, right: Right, kept: bool = True) -> EdgeResult:
     counts = tuple(tuple(len(right[c]) for c in t.classes) for t in tasks)
     correct = tuple(tuple(int(right[c].sum()) for c in t.classes) for t in tasks)
     images = packed(np.concatenate([right[c] for t in tasks for c in t.classes])) if kept else ""
@@ -36,7 +36,7 @@ def judged(tasks: Tasks, right: Right, kept: bool = True) -> EdgeResult:
 def rolled(tasks: Tasks, right: Right, kept: bool = True) -> Outcome:
     """A rollout after each of whose tasks the same images are right."""
     rollout = Rollout(StateKey(METHOD, 0, 0, tasks))
-    return outcome(rollout, [judged(tasks[:t], right, kept) for t in range(1, len(tasks) + 1)])
+    return outcome(rollout, [evaluated(tasks[:t], right, kept) for t in range(1, len(tasks) + 1)])
 
 
 def at_once(tasks: Tasks, right: Right) -> Outcome:

@@ -84,20 +84,21 @@ GEOMETRY = Geometry(np.full((40, 40), 0.5), np.full((40, 1), 0.5))
 
 
 def searched(share, rule, first=8):
-    """A first step of ``first`` candidates whose reward is ``rule(nll)``, and the second step's arms and those to be judged."""
+    """A first step of ``first`` candidates whose reward is ``rule(nll)``, and the second step's arms and those to be
+    evaluated."""
     screening = Screening(share, lambda tasks: np.array([c.index for t in tasks for c in t.classes]))
     before = [arm(i, float(i)) for i in range(first)]
-    assert screening.to_judge(before, GEOMETRY) == before
+    assert screening.to_evaluate(before, GEOMETRY) == before
     for a in before:
         a.values, a.rewards = [0.0], [rule(a.nll[0])]
     screening.learn(before)
     now = [arm(i, float(nll)) for i, nll in enumerate((3, 0, 7, 5))]
-    return now, screening.to_judge(now, GEOMETRY)
+    return now, screening.to_evaluate(now, GEOMETRY)
 
 
 def test_the_most_promising_are_judged_first_and_the_others_spared():
-    now, judged = searched(0.5, lambda nll: 2 * nll)
-    assert [a.nll for a in judged] == [(7.0,), (5.0,)]
+    now, evaluated = searched(0.5, lambda nll: 2 * nll)
+    assert [a.nll for a in evaluated] == [(7.0,), (5.0,)]
     assert [a.spared for a in now] == [True, True, False, False]
     assert all(math.isfinite(a.predicted) for a in now)
 
@@ -108,13 +109,13 @@ def test_a_share_is_rounded_up(share, left):
 
 
 def test_all_are_judged_without_screening_without_past_and_without_agreement():
-    now, judged = searched(1.0, lambda nll: nll)
-    assert judged == now
+    now, evaluated = searched(1.0, lambda nll: nll)
+    assert evaluated == now
     assert all(math.isnan(a.predicted) for a in now)
-    now, judged = searched(0.5, lambda nll: nll, first=FEWEST - 1)
-    assert judged == now
-    now, judged = searched(0.5, lambda nll: (nll % 2) * 1.0)
-    assert judged == now, "as they were: the fit agrees with nothing seen"
+    now, evaluated = searched(0.5, lambda nll: nll, first=FEWEST - 1)
+    assert evaluated == now
+    now, evaluated = searched(0.5, lambda nll: (nll % 2) * 1.0)
+    assert evaluated == now, "as they were: the fit agrees with nothing seen"
     assert not any(a.spared for a in now)
     assert all(math.isfinite(a.predicted) for a in now), "what was predicted is noted all the same"
 
@@ -122,9 +123,9 @@ def test_all_are_judged_without_screening_without_past_and_without_agreement():
 def test_candidates_that_failed_teach_nothing():
     screening = Screening(0.5, lambda tasks: np.array([c.index for t in tasks for c in t.classes]))
     before = [arm(i, float(i)) for i in range(8)]
-    screening.to_judge(before, GEOMETRY)
+    screening.to_evaluate(before, GEOMETRY)
     for a in before:
         a.values, a.rewards, a.invalid = [-math.inf], [1.0], "diverged"
     screening.learn(before)
     now = [arm(i, float(i)) for i in range(4)]
-    assert screening.to_judge(now, GEOMETRY) == now
+    assert screening.to_evaluate(now, GEOMETRY) == now

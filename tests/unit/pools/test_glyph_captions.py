@@ -153,7 +153,7 @@ def test_policies() -> None:
     every = FIRST.captions(rows)
     assert captioned(captions="concat").texts(rows) == [" ".join(own) for own in every]
     drawing = captioned(captions="random")
-    assert drawing.texts(rows) == FIRST.texts(rows), "what is judged is not left to chance"
+    assert drawing.texts(rows) == FIRST.texts(rows), "what is evaluated is not left to chance"
     seeded = [drawing.drawn_texts(rows, torch.Generator().manual_seed(seed)) for seed in (0, 0, 1)]
     assert seeded[0] == seeded[1] != seeded[2]
     which = [own.index(text) for own, text in zip(every, seeded[0], strict=True)]

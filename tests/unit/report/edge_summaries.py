@@ -44,8 +44,8 @@ def summary(
     made = {name: sequence(pool, name, kind, ["er"], TASKS) for name, kind, _ in table}
     for i, value in enumerate(S or ()):
         made[f"random-{i}"] = replace(made[f"random-{i}"], values=(value,) * 3)
-    judged = [rescored(made[n], "er", seed, final(a)) for n, _, row in table for seed, a in row.items()]
-    run = write_run(tmp_path / "run", pool, list(made.values()), judged, ["er"])
+    evaluated = [rescored(made[n], "er", seed, final(a)) for n, _, row in table for seed, a in row.items()]
+    run = write_run(tmp_path / "run", pool, list(made.values()), evaluated, ["er"])
     x = np.random.default_rng(0).normal(size=(6, 3))
     similarity = checked(x @ x.T, [f"c{i}" for i in range(6)], "x", "made up")
     write_plans(run / PLANS, [plan("names", similarity, (2, 2, 2), EdgePlanSettings(planner="exact", **settings))])

@@ -14,7 +14,7 @@ from seqsearch.results.rows import Row
 from seqsearch.selection.harmonic import of_means
 
 IMAGES = 1000
-"""Judged of each task."""
+"""Evaluated of each task."""
 TUNE, POOL = "birds", "cars"
 
 
@@ -58,7 +58,7 @@ class Made:
             nothing = {"trained_step": 1, "evaluated_step": 1, "n": None, "correct": None}
             self.rows.append({"sequence_id": sequence, "role": role, "method_id": label, **nothing, **shared})
 
-    def judged(
+    def evaluated(
         self, method: str, levels: Sequence[float], use: str = "tuned", group: str = "judge-0", **more: Any
     ) -> None:
         """A method on a pool: final accuracy of each order; all tasks before are .1 better."""

@@ -33,9 +33,9 @@ def pair(first: str, second: str, online: float, future: float, half: float = 0.
 
 def noisy(label: str, right: list[int], n: list[int]) -> list[int]:
     """One more in a half of the blocks and one less in the other, so that the sum stays; nothing where all or none are right."""
-    judged = [b for b, m in enumerate(n) if 0 < right[b] < m]
-    random.Random(label).shuffle(judged)
-    for i, b in enumerate(judged[: len(judged) // 2 * 2]):
+    evaluated = [b for b, m in enumerate(n) if 0 < right[b] < m]
+    random.Random(label).shuffle(evaluated)
+    for i, b in enumerate(evaluated[: len(evaluated) // 2 * 2]):
         right[b] += 1 if i % 2 else -1
     return right
 
@@ -113,15 +113,15 @@ class Made:
             )  # fmt: skip
 
     def window(self, label: str, window: int, cells: Sequence[float], **more: Any) -> None:
-        """Trained ordered and judged ordered, trained shuffled and judged ordered, then both judged shuffled."""
+        """Trained ordered and evaluated ordered, trained shuffled and evaluated ordered, then both evaluated shuffled."""
         asked = (
             (0, 0, "unseen", window),
             (window, 0, "all", 0),
             (0, window, "all", 0),
             (window, window, "unseen", window),
         )
-        for (learned, judged, samples, unseen), level in zip(asked, cells, strict=True):
-            where = {"learned_window": learned, "judged_window": judged, "unseen_by": unseen}
+        for (learned, evaluated, samples, unseen), level in zip(asked, cells, strict=True):
+            where = {"learned_window": learned, "judged_window": evaluated, "unseen_by": unseen}
             self.figure(label, level, 0, samples, **{**where, **more})
 
     def results(self) -> OnlineResults:

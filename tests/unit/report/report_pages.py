@@ -47,7 +47,7 @@ def accuracy(name: str, seed: int) -> float:
     return float(np.random.default_rng([seed, *name.encode()]).uniform(0.3, 0.8))
 
 
-def judged(s: TaskSequence, methods: Sequence[str], seeds: Sequence[int] = SEEDS) -> Iterator[Any]:
+def evaluated(s: TaskSequence, methods: Sequence[str], seeds: Sequence[int] = SEEDS) -> Iterator[Any]:
     """Of all methods with all seeds, each of them with accuracies of its own."""
     for m in methods:
         for seed in seeds:
@@ -79,14 +79,14 @@ def _page(folder: Path, protocol: Protocol, run: Path, pool: Pool) -> Path:
 
 def of_cldyb(folder: Path, pool: Pool) -> Path:
     made = some(pool, [("search-0", "searched", METHODS)])
-    run = write_run(folder / "run", pool, made, [j for s in made for j in judged(s, METHODS)], METHODS)
+    run = write_run(folder / "run", pool, made, [j for s in made for j in evaluated(s, METHODS)], METHODS)
     return _page(folder, CLDYB, run, pool)
 
 
 def of_score(folder: Path, pool: Pool) -> Path:
     made = some(pool, [("search-0", "searched", METHODS), ("own", "given", METHODS), ("easy-0", "easy", METHODS)])
     made.append(sequence(pool, "heldout-0", "heldout", METHODS, TASKS))
-    run = write_run(folder / "run", pool, made, [j for s in made for j in judged(s, METHODS)], METHODS)
+    run = write_run(folder / "run", pool, made, [j for s in made for j in evaluated(s, METHODS)], METHODS)
     said = json.loads((said_to_be(run, "score") / "config.json").read_text())
     methods = {m: {"backbone": "b", "digest": m, "params": {}} for m in METHODS}
     said["identity"] |= {"methods": methods, "taken_over": {}, "references": {}, "known": {}, "remarks": []}
@@ -98,7 +98,7 @@ def of_explain(folder: Path, pool: Pool) -> Path:
     made = some(pool, [("search-0", "searched", METHODS)])
     for kind in ("regrouped", "reordered"):
         made += [sequence(pool, f"search-0/{kind}-{i}", kind, METHODS, TASKS) for i in range(4)]
-    run = write_run(folder / "run", pool, made, [j for s in made for j in judged(s, METHODS)], METHODS)
+    run = write_run(folder / "run", pool, made, [j for s in made for j in evaluated(s, METHODS)], METHODS)
     said_to_be(run, "explain")
     read = EXPLAIN.read(run)
     return write_page(folder / "report.html", explain.view(read.summary, read.results), "seqsearch run", [pool])
@@ -107,8 +107,8 @@ def of_explain(folder: Path, pool: Pool) -> Path:
 def of_duel(folder: Path, pool: Pool) -> Path:
     made = some(pool, [("search-a", "searched", METHODS[:1]), ("search-b", "searched", METHODS[1:])])
     made.append(sequence(pool, "own", "given", METHODS, TASKS))
-    rows = [j for s in made for j in judged(s, METHODS)]
-    rows += [j for i, s in enumerate(made[2:5]) for j in judged(s, METHODS, [of_order(i)])]
+    rows = [j for s in made for j in evaluated(s, METHODS)]
+    rows += [j for i, s in enumerate(made[2:5]) for j in evaluated(s, METHODS, [of_order(i)])]
     run = write_run(folder / "run", pool, made, rows, METHODS)
     said_to_be(run, "duel", find="both", sequences=3, score_seeds=2)
     read = DUEL.read(run)
@@ -130,9 +130,11 @@ def _edge(folder: Path, pool: Pool, more: Sequence[TaskSequence]) -> Path:
     made = some(pool, [("hard-0", "hard", ["er"]), ("easy-0", "easy", ["er"])], ["er"])
     given = [sequence(pool, name, "given", ["er"], TASKS) for name in ("rs-0", "rs-42", "own-0")]
     made = [replace(s, values=(accuracy(s.sequence_id, 0),) * 3) for s in (*made, *given, *more)]
-    rows = [j for s in made for j in judged(s, ["er"]) if s.kind != "given"]
-    rows += [j for i, s in enumerate(s for s in made if s.kind == "random") for j in judged(s, ["er"], [of_order(i)])]
-    rows += [j for i, s in enumerate(s for s in made if s.kind == "given") for j in judged(s, ["er"], [of_given(i)])]
+    rows = [j for s in made for j in evaluated(s, ["er"]) if s.kind != "given"]
+    rows += [
+        j for i, s in enumerate(s for s in made if s.kind == "random") for j in evaluated(s, ["er"], [of_order(i)])
+    ]
+    rows += [j for i, s in enumerate(s for s in made if s.kind == "given") for j in evaluated(s, ["er"], [of_given(i)])]
     run = said_to_be(write_run(folder / "run", pool, made, rows, ["er"]), "edge")
     x = np.random.default_rng(0).normal(size=(len(pool.classes), 3))
     similarity = checked(x @ x.T, [f"c{i}" for i in range(len(x))], "x", "made up")
@@ -152,7 +154,7 @@ def of_gtep(folder: Path, pool: Pool) -> Path:
     for method, level in (("a", 0.5), ("b", 0.4)):
         made.tried(method, [[level, level + 0.1]] * 2)
         for use in ("tuned", "conventional", "original"):
-            made.judged(method, [level, level + 0.1], use)
+            made.evaluated(method, [level, level + 0.1], use)
     found = made.results()
     return write_page(folder / "report.html", gtep.view(summarise_gtep(found)), "seqsearch run", [pool])
 

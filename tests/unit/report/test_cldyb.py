@@ -71,14 +71,14 @@ def make_run(folder, pool=POOL, methods=("er", "slca"), random=3):
     found = sequence(pool, "search-0", "searched", methods, [[0, 1], [2, 3], [4, 5]])
     drawn = [[[0, 1], [10 + i, 3], [20 + i, 5]] for i in range(random)]
     others = [sequence(pool, f"random-{i}", "random", methods, tasks) for i, tasks in enumerate(drawn)]
-    judged = [
+    evaluated = [
         rescored(s, m, seed, outcome([[0.9], [a, 0.8], [a - 0.1, a, 0.7]], [[0.9], [0.9, 0.85], [0.8, 0.8, 0.9]]))
         for s in (found, *others)
         for m in methods
         for seed in (1000, 1001)
         for a in [(0.4 if s is found else 0.69 + 0.01 * others.index(s)) + (seed - 1000) / 50]
     ]
-    return write_run(folder, pool, [found, *others], judged, methods)
+    return write_run(folder, pool, [found, *others], evaluated, methods)
 
 
 def write_report(run, exported, pools):
@@ -115,7 +115,7 @@ def test_every_section_is_there(report):
         "Accuracy as tasks arrive",
         "Harder tasks, or more",
         "The tasks found",
-        "Candidates judged",
+        "Candidates evaluated",
         "How it was computed",
         PAPER,
         "identity.pool_digest",
@@ -164,8 +164,8 @@ def test_random_sequences_do_not_make_the_page_large(tmp_path):
     pool = Noisy()
     tasks = [list(range(start, start + 10)) for start in range(0, 100, 10)]
     drawn = [sequence(pool, f"random-{i}", "random", ("er",), tasks) for i in range(4)]
-    judged = [rescored(s, "er", 1000, outcome([[0.9] * (t + 1) for t in range(10)])) for s in drawn]
-    run = write_run(tmp_path / "run", pool, drawn, judged, ("er",))
+    evaluated = [rescored(s, "er", 1000, outcome([[0.9] * (t + 1) for t in range(10)])) for s in drawn]
+    run = write_run(tmp_path / "run", pool, drawn, evaluated, ("er",))
     pictured = write_report(run, CLDYB.read(run), [pool])
     page = Page(pictured.read_text())
     assert len(page.images) == 120
@@ -210,7 +210,7 @@ def test_a_run_without_comparison_or_trace_still_has_a_report(tmp_path):
     (run / "trace.parquet").unlink()
     page = Page(write_report(run, CLDYB.read(run), [POOL]).read_text())
     assert "Without random sequences there is nothing to compare the found ones with" in page.text
-    assert "Candidates judged" not in page.text
+    assert "Candidates evaluated" not in page.text
     assert len([a for a in page.all("svg") if a.get("role") == "img"]) == 4  # two methods, full and masked
 
 

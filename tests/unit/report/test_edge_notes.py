@@ -358,11 +358,11 @@ def test_orders_of_rs_that_are_one_sequence_are_said(tmp_path: Path) -> None:
 def test_failed_sequences_are_left_out_and_said(tmp_path: Path) -> None:
     pool = glyphs()
     made = [sequence(pool, f"random-{i}", "random", ["er"], TASKS) for i in range(4)]
-    judged = [rescored(s, "er", of_order(i), final(0.5 + 0.1 * i)) for i, s in enumerate(made)]
-    judged += [rescored(s, "er", r, final(0.6)) for s in made[1:3] for r in scoring(2)]
-    judged[0] = rescored(made[0], "er", of_order(0), outcome([[0.9]], status="diverged", steps=1))
-    judged[-1] = rescored(made[2], "er", scoring(2)[1], outcome([[0.9]], status="diverged", steps=1))
-    s = EDGE.read(write_run(tmp_path / "run", pool, made, judged, ["er"])).summary
+    evaluated = [rescored(s, "er", of_order(i), final(0.5 + 0.1 * i)) for i, s in enumerate(made)]
+    evaluated += [rescored(s, "er", r, final(0.6)) for s in made[1:3] for r in scoring(2)]
+    evaluated[0] = rescored(made[0], "er", of_order(0), outcome([[0.9]], status="diverged", steps=1))
+    evaluated[-1] = rescored(made[2], "er", scoring(2)[1], outcome([[0.9]], status="diverged", steps=1))
+    s = EDGE.read(write_run(tmp_path / "run", pool, made, evaluated, ["er"])).summary
     assert s.methods[0].groups["random"].names == ("random-1", "random-2", "random-3")
     assert s.methods[0].groups["crossed"].names == ("random-1",)
     there = coded(s)
@@ -374,7 +374,7 @@ def test_failed_sequences_are_left_out_and_said(tmp_path: Path) -> None:
     assert "edge.no_estimate" not in there
     chosen = coded(replace(s, troubles=(LeftOut("er", 2, 0, "fit"),)))
     assert (chosen["edge.fit_left_out"][0]["lost"], "edge.left_out" in chosen) == (2, False)
-    alone = EDGE.read(write_run(tmp_path / "one", pool, made[:2], judged[:2], ["er"])).summary
+    alone = EDGE.read(write_run(tmp_path / "one", pool, made[:2], evaluated[:2], ["er"])).summary
     assert coded(alone)["edge.no_estimate"] == [{"methods": ["er"]}]
 
 

@@ -57,11 +57,11 @@ def three(orders: int = 8, conventional: bool = False) -> Made:
     made = Made(("poor", "near", "good"), orders=orders)
     for seed, (method, level) in enumerate({"poor": 0.3, "near": 0.598, "good": 0.6}.items()):
         made.tried(method, [noisy(level - 0.02 * i, orders, 10 * seed + i) for i in range(12)])
-        made.judged(method, noisy(level, orders, 100 + seed, 0.02))
+        made.evaluated(method, noisy(level, orders, 100 + seed, 0.02))
         if conventional:
-            made.judged(method, noisy(level + 0.1, orders, 200 + seed), "conventional")
-            made.judged(method, noisy(level - 0.1, orders, 300 + seed), "original")
-            made.judged(method, noisy(level - 0.05, orders, 400 + seed), group="fresh")
+            made.evaluated(method, noisy(level + 0.1, orders, 200 + seed), "conventional")
+            made.evaluated(method, noisy(level - 0.1, orders, 300 + seed), "original")
+            made.evaluated(method, noisy(level - 0.05, orders, 400 + seed), group="fresh")
     return made
 
 
@@ -112,7 +112,7 @@ def test_the_first_and_those_that_may_be_the_best_are_named() -> None:
 def test_methods_that_show_the_same_h_are_named_together() -> None:
     made = Made(("a", "b", "c"), orders=6)
     for method, level in (("a", 0.6), ("b", 0.6), ("c", 0.2)):
-        made.judged(method, noisy(level, 6, 1))
+        made.evaluated(method, noisy(level, 6, 1))
     said = headline(summarise(made.results()))
     assert said.code == "gtep.undecided"
     assert (said.values["names"], said.values["candidates"], said.values["methods"]) == (["a", "b"], 2, 3)
@@ -121,8 +121,8 @@ def test_methods_that_show_the_same_h_are_named_together() -> None:
 
 def test_one_method_far_above_is_above_all_others() -> None:
     made = Made(("a", "b"), orders=6)
-    made.judged("a", noisy(0.8, 6, 1))
-    made.judged("b", noisy(0.4, 6, 2))
+    made.evaluated("a", noisy(0.8, 6, 1))
+    made.evaluated("b", noisy(0.4, 6, 2))
     s = summarise(made.results())
     assert headline(s).record()["values"] == {"first": "a", "pool": POOL}
     assert headline(s).code == "gtep.above"
@@ -132,7 +132,7 @@ def test_one_method_far_above_is_above_all_others() -> None:
 
 def test_figures_are_those_of_the_rows() -> None:
     made = Made(("a",), orders=2)
-    made.judged("a", [0.5, 0.6])
+    made.evaluated("a", [0.5, 0.6])
     s = summarise(made.results())
     shown = text(s)
     acc, avg = 0.55, 0.55 + 0.2 / 3
@@ -157,8 +157,8 @@ def test_too_few_orders_are_said_to_be_too_few() -> None:
     }
     assert "gtep.few" not in coded(summarise(three(orders=5).results()))
     one = Made(("a", "b"), orders=1)
-    one.judged("a", [0.5])
-    one.judged("b", [0.3])
+    one.evaluated("a", [0.5])
+    one.evaluated("b", [0.3])
     s = summarise(one.results())
     assert headline(s).values["orders"] == 1
     assert headline(s).text.endswith("1 class order is too few to compare methods.")
@@ -170,8 +170,8 @@ def test_too_few_orders_are_said_to_be_too_few() -> None:
 @pytest.mark.parametrize("status", ["diverged", "oom"])
 def test_a_method_that_failed_has_no_rank_and_says_why(status: str) -> None:
     made = Made(("a", "b"), orders=2)
-    made.judged("a", [0.5, 0.6])
-    made.judged("b", [0.7])
+    made.evaluated("a", [0.5, 0.6])
+    made.evaluated("b", [0.7])
     made.rollout("judge-0-1", "rescore", "b", [0.8], status)
     s = summarise(made.results())
     assert [n.values for n in coded(s)["gtep.failed"]] == [{"method": "b", "pool": POOL, "why": f"{status} on 1 of 2"}]
@@ -183,8 +183,8 @@ def test_a_method_that_failed_has_no_rank_and_says_why(status: str) -> None:
 def test_a_cell_without_all_its_orders_is_no_cell() -> None:
     """Of a run whose rows were cut: no mean, no rank, whatever is there."""
     made = Made(("a", "b"), orders=3)
-    made.judged("a", [0.5, 0.6, 0.55])
-    made.judged("b", [0.9])
+    made.evaluated("a", [0.5, 0.6, 0.55])
+    made.evaluated("b", [0.9])
     s = summarise(made.results())
     assert [n.values["why"] for n in coded(s)["gtep.failed"]] == ["1 of 3 orders"]
     assert {r["method_id"]: r["rank"] for r in table_rows(s.cells)} == {"a": 1, "b": None}
@@ -194,7 +194,7 @@ def test_all_settings_diverged() -> None:
     made = Made(("a", "b"), orders=2)
     made.tried("a", [None, None])
     made.tried("b", [None, [0.5, 0.6]])
-    made.judged("b", [0.5, 0.6])
+    made.evaluated("b", [0.5, 0.6])
     found = coded(summarise(made.results()))
     assert found["gtep.none_chosen"][0].values == {"method": "a", "settings": 2}
     assert found["gtep.failed"][0].values == {"method": "a", "pool": POOL, "why": "no setting ended well"}
@@ -214,7 +214,7 @@ def test_all_settings_diverged() -> None:
 def test_an_unfinished_run_claims_nothing_and_says_how_far_it_came() -> None:
     made = three()
     made.complete = False
-    made.judged("good", [0.6])
+    made.evaluated("good", [0.6])
     s = summarise(replace(made.results(), resume="seqsearch gtep --resume runs/made"))
     assert (headline(s).code, headline(s).values) == ("run.unfinished", {"reached": "judging"})
     found = coded(s)
@@ -287,8 +287,8 @@ LONG = "photos/of/cars/in/a/folder/with/a/very/long/name:half=2"
 def test_long_pools_are_numbered_and_several_stand_side_by_side() -> None:
     made = Made(("a", "b"), orders=2, pools=(LONG, "cars"))
     for group in ("judge-0", "judge-1"):
-        made.judged("a", [0.5, 0.6], group=group)
-        made.judged("b", [0.3, 0.2], group=group)
+        made.evaluated("a", [0.5, 0.6], group=group)
+        made.evaluated("b", [0.3, 0.2], group=group)
     s = summarise(made.results())
     assert renamed(s) == {"pool 1": LONG}
     assert coded(s)["gtep.called"][0].values == {"name": "pool 1", "pool": LONG}
@@ -328,7 +328,7 @@ def test_the_page_escapes_what_others_wrote() -> None:
     for method, level in ((evil, 0.5), ("b", 0.4)):
         made.tried(method, [[level, level + 0.1]] * 2, pool=evil)
         for use in ("tuned", "conventional", "original"):
-            made.judged(method, [level, level + 0.1], use)
+            made.evaluated(method, [level, level + 0.1], use)
     s = summarise(made.results())
     shown = shown_lines(page(s))
     assert "<script>" not in shown

@@ -47,8 +47,8 @@ def test_pairs_that_reverse_are_found_and_many_pairs_are_counted() -> None:
     made = Made(methods, orders=6)
     for i, m in enumerate(methods):
         made.tried(m, [noisy(0.8 - 0.05 * i, 6, i, 0.001)])
-        made.judged(m, noisy(0.2 + 0.05 * i, 6, 50 + i, 0.001))
-        made.judged(m, noisy(0.2 + 0.05 * i, 6, 100 + i, 0.001), "original")
+        made.evaluated(m, noisy(0.2 + 0.05 * i, 6, 50 + i, 0.001))
+        made.evaluated(m, noisy(0.2 + 0.05 * i, 6, 100 + i, 0.001), "original")
     s = summarise(made.results())
     found = coded(s)
     [reverse] = found["gtep.reversed"]
@@ -63,8 +63,8 @@ def test_pairs_that_reverse_are_found_and_many_pairs_are_counted() -> None:
 def test_rankings_of_methods_that_are_all_alike_have_no_tau() -> None:
     made = Made(("a", "b", "c"), orders=2)
     for m in made.methods:
-        made.judged(m, [0.5, 0.5])
-        made.judged(m, [0.6, 0.6], "original")
+        made.evaluated(m, [0.5, 0.5])
+        made.evaluated(m, [0.6, 0.6], "original")
     found = coded(summarise(made.results()))
     assert found["gtep.tau_unknown"][0].values["rankings"] == "tuned, original"
     assert "gtep.p_unrelated" not in found
@@ -83,8 +83,8 @@ def test_pairs_are_not_compared_with_few_orders() -> None:
 
 def test_a_gain_that_orders_do_not_show_is_undecided() -> None:
     made = Made(("a",), orders=8)
-    made.judged("a", noisy(0.5, 8, 1, 0.05))
-    made.judged("a", noisy(0.5, 8, 2, 0.05), "original")
+    made.evaluated("a", noisy(0.5, 8, 1, 0.05))
+    made.evaluated("a", noisy(0.5, 8, 2, 0.05), "original")
     found = coded(summarise(made.results()))
     assert found["gtep.within"][0].values == {"pool": POOL, "figure": "gain", "methods": ["a"]}
     assert "gtep.gain" not in found
@@ -95,7 +95,7 @@ def test_the_same_setting_chosen_on_both_has_regret_nought_and_is_said_to_be_the
     made.tried("a", [[0.5, 0.6]])
     made.tried("a", [[0.5, 0.6]], group="tune-on-0", pool=POOL)
     for use in ("tuned", "conventional", "original"):
-        made.judged("a", [0.5, 0.6], use)
+        made.evaluated("a", [0.5, 0.6], use)
     found = coded(summarise(made.results()))
     assert found["gtep.same_setting"][0].values == {"pool": POOL, "methods": ["a"], "tuning": TUNE}
     assert not [n for n in found.get("gtep.unknown", ()) if n.values["figure"] == "regret"]
@@ -159,8 +159,8 @@ def without(curve: list[list[float]], shared: int = 3) -> Unshared:
 @pytest.mark.parametrize(("a", "b", "code"), [(0.6, 0.3, "gtep.rank_stays"), (0.3, 0.6, "gtep.rank_changes")])
 def test_shared_classes_have_their_notes(a: float, b: float, code: str) -> None:
     made = Made(("a", "b"), orders=3)
-    made.judged("a", [0.5, 0.6, 0.55])
-    made.judged("b", [0.3, 0.2, 0.25])
+    made.evaluated("a", [0.5, 0.6, 0.55])
+    made.evaluated("b", [0.3, 0.2, 0.25])
     s = summarise(made.results())
     assert "gtep.shared" not in coded(s)
     assert unshared(s).rows == ()
@@ -224,10 +224,10 @@ def test_what_is_told_of_settings_is_what_orders_tell() -> None:
 )
 def test_of_several_pools_the_headline_counts(levels: tuple[float, float], code: str, above: int) -> None:
     made = Made(("a", "b"), orders=6, pools=("x", "y"))
-    made.judged("a", noisy(0.8, 6, 1))
-    made.judged("b", noisy(0.3, 6, 2))
-    made.judged("a", noisy(levels[0], 6, 3), group="judge-1")
-    made.judged("b", noisy(levels[1], 6, 4), group="judge-1")
+    made.evaluated("a", noisy(0.8, 6, 1))
+    made.evaluated("b", noisy(0.3, 6, 2))
+    made.evaluated("a", noisy(levels[0], 6, 3), group="judge-1")
+    made.evaluated("b", noisy(levels[1], 6, 4), group="judge-1")
     s = summarise(made.results())
     said = headline(s)
     assert (said.code, said.values["pools"], said.values["above"]) == (code, 2, above)

@@ -202,4 +202,4 @@ def test_near_future_accuracy_is_of_the_batch_that_begins_s_samples_after_the_la
     played = Played(Playing("glyphs:samples=400,classes=5,burst=6", batch, (0, S) if S else (0,)))
     t, n = step * batch, len(played.main)  # samples learned, so that the last one is sample t of 1 ... n
     expected = [i for i in range(t + 1 + S, t + S + batch + 1) if i <= n]
-    assert (played.judged(0, View(0, S), step) + 1).tolist() == expected
+    assert (played.evaluated(0, View(0, S), step) + 1).tolist() == expected

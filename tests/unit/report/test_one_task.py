@@ -39,8 +39,8 @@ def one_task(folder: Path, random: int, **settings: bool) -> Path:
     """Two searches for each method alone, all of the same task, and so many random sequences."""
     of = [sequence(POOL, f"search-{i}-{m}", "searched", [m], [[0, 1]]) for m in METHODS for i in range(2)]
     of += [sequence(POOL, f"random-{i}", "random", METHODS, [[0, 1]]) for i in range(random)]
-    judged = [rescored(s, m, 1000 + r, outcome([[0.8 + r / 10]])) for s in of for m in METHODS for r in range(2)]
-    run = write_run(folder / "run", POOL, of, judged, METHODS)
+    evaluated = [rescored(s, m, 1000 + r, outcome([[0.8 + r / 10]])) for s in of for m in METHODS for r in range(2)]
+    run = write_run(folder / "run", POOL, of, evaluated, METHODS)
     said = json.loads((said_to_be(run, "cldyb", **settings) / "config.json").read_text())
     said["identity"]["images"] = {"trained": 9, "searched": 6, "test": 3}
     (run / "config.json").write_text(json.dumps(said))

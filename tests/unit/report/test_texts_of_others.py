@@ -60,8 +60,8 @@ def run(request: pytest.FixtureRequest, pool: Path, tmp_path_factory: pytest.Tem
         "edge": ("--tasks", 4, "--random-sequences", 3, "--score-seeds", 2, "--crossed-orders", 2),
         "gtep": ("--tune-pool", f"{pool}:half=1", "--tasks", 2, "--trials", 1, "--orders", 1),
     }[request.param]
-    judged = f"{pool}:half=2" if request.param == "gtep" else pool
-    ended = call(request.param, "--methods", "simplecil", "--pool", judged, *own, "--out", out, "--workers", 0)
+    evaluated = f"{pool}:half=2" if request.param == "gtep" else pool
+    ended = call(request.param, "--methods", "simplecil", "--pool", evaluated, *own, "--out", out, "--workers", 0)
     assert ended.exit_code == 0, ended.stderr
     return out, ended
 

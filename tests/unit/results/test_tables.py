@@ -152,15 +152,15 @@ def test_results_hold_the_lower_triangle(tmp_path):
 
 
 @pytest.mark.parametrize("judged", [0, 1, 2])
-def test_a_failed_rollout_leaves_what_was_judged_and_one_row_that_says_so(tmp_path, judged):
+def test_a_failed_rollout_leaves_what_was_judged_and_one_row_that_says_so(tmp_path, evaluated):
     s = sequence(glyphs(), "a", "searched", ["er"], [[1], [2], [3]])
-    result = outcome([[0.5], [0.25, 0.75]][:judged], status="diverged", steps=3, footprint=None)
+    result = outcome([[0.5], [0.25, 0.75]][:evaluated], status="diverged", steps=3, footprint=None)
     write_rows(tmp_path / "r", RESULTS, INFO, result_rows([rescored(s, "er", 0, result)]))
     rows = read_rows(tmp_path / "r", RESULTS)
-    assert len(rows) == judged * (judged + 1) // 2 + 1
+    assert len(rows) == evaluated * (evaluated + 1) // 2 + 1
     assert {r["status"] for r in rows} == {"diverged"}
     stop = rows[-1]
-    assert (stop["trained_step"], stop["evaluated_step"], stop["accuracy"]) == (judged + 1, judged + 1, None)
+    assert (stop["trained_step"], stop["evaluated_step"], stop["accuracy"]) == (evaluated + 1, evaluated + 1, None)
     assert all(r["accuracy"] is not None and r["n"] is None for r in rows[:-1])
     assert rows[0]["params_bytes"] is stored_bytes(rows[0]) is model_bytes(rows[0]) is None
 
@@ -184,13 +184,15 @@ def run(tmp_path_factory):
     pool = glyphs()
     found = [sequence(pool, f"search-{i}", "searched", ["er", "slca"], [[i, 9], [7, 8]]) for i in range(2)]
     random = [sequence(pool, f"random-{i}", "random", ["er", "slca"], [[20, 21], [30 + i, 40]]) for i in range(5)]
-    judged = [
+    evaluated = [
         rescored(s, m, seed, outcome([[0.75], [0.5, 0.25 + i / 20]], [[0.75], [0.75, 0.5]]))
         for i, s in enumerate([*found, *random])
         for m in ("er", "slca")
         for seed in (1000, 1001)
     ]
-    return write_run(tmp_path_factory.mktemp("work") / "runs/my-run", pool, [*found, *random], judged, ["er", "slca"])
+    return write_run(
+        tmp_path_factory.mktemp("work") / "runs/my-run", pool, [*found, *random], evaluated, ["er", "slca"]
+    )
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda x: x.file)

@@ -39,8 +39,8 @@ def run(tmp_path: Path) -> Path:
         sequence(pool, "search-0", "searched", ["er"], [[0], [1]]),
         sequence(pool, "r", "random", ["er"], [[2], [3]]),
     ]
-    judged = [rescored(s, "er", seed, outcome([[0.9], [0.5, 0.6]])) for s in both for seed in (1, 2)]
-    return write_run(tmp_path / "run", pool, both, judged, ["er"])
+    evaluated = [rescored(s, "er", seed, outcome([[0.9], [0.5, 0.6]])) for s in both for seed in (1, 2)]
+    return write_run(tmp_path / "run", pool, both, evaluated, ["er"])
 
 
 JUNK = [

@@ -96,8 +96,12 @@ def test_gtep_says_what_each_setting_became(tmp_path: Path) -> None:
     run = finished(tmp_path / "run", method, conventional=True)
     said, name = config(run), label(method)
     values = said["hyperparameters"]
-    judged = [name, f"{name} (original)", f"{name} (conventional) on glyphs:classes=24,train=4,reward=4,test=4,half=2"]
-    assert sorted(values) == sorted(judged)
+    evaluated = [
+        name,
+        f"{name} (original)",
+        f"{name} (conventional) on glyphs:classes=24,train=4,reward=4,test=4,half=2",
+    ]
+    assert sorted(values) == sorted(evaluated)
     assert values[f"{name} (original)"] == {"keep": 5, "bias": 0.0, "diverges": 900, "most": 10_000}
     chosen = (run / "chosen.yaml").read_text()
     assert f"keep: {values[name]['keep']}\n" in chosen

@@ -237,7 +237,7 @@ def test_what_went_wrong_is_logged_and_shown(tmp_path: Path) -> None:
     assert "no second task" in failed["message"]
     assert events(path)[-1]["state"] == "stopped"
     text = call("status", path).stdout
-    assert "run mine: stopped: step 2: no candidate could be judged" in text
+    assert "run mine: stopped: step 2: no candidate could be evaluated" in text
     assert f"went wrong: {failed['message']}" in text
 
 
@@ -255,8 +255,8 @@ def test_candidates_that_could_not_be_judged_are_told_with_the_result(tmp_path: 
     path = tmp_path / "mine"
     result = call("cldyb", "--methods", f"{tmp_path}/some.py:Some", *small.split(), "--workers", 0, "--out", path)
     assert result.exit_code == 0, result.stderr
-    [note] = [n for n in json.loads(call("show", path, "--json").stdout)["notes"] if "could not be judged" in n]
-    assert note.startswith("2 of 4 candidates could not be judged")
+    [note] = [n for n in json.loads(call("show", path, "--json").stdout)["notes"] if "could not be evaluated" in n]
+    assert note.startswith("2 of 4 candidates could not be evaluated")
     assert "The first, of step 2: method 'some.py:Some' failed: ValueError: odd task (some.py:5)." in note
 
 

@@ -210,7 +210,7 @@ def test_counts_of_any_size() -> None:
     [
         ([[1, -1], [0, 1]], "-1 images of 'a' taken for 'b'"),
         ([[1, 0], [np.nan, 1]], "nan images of 'b' taken for 'a'"),
-        ([[1, 0], [0, 0]], "no image of 'b' was judged"),
+        ([[1, 0], [0, 0]], "no image of 'b' was evaluated"),
         ([[1, 0, 0], [0, 1, 0]], "2 x 3, must be square"),
     ],
 )

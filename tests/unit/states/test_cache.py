@@ -32,7 +32,7 @@ def test_a_kept_state_survives_the_process(tmp_path: Path) -> None:
 
 
 def test_a_leaf_is_held_nowhere(tmp_path: Path) -> None:
-    """Nothing extends it: it is judged once, from what `put` gives back."""
+    """Nothing extends it: it is evaluated once, from what `put` gives back."""
     cache = StateCache(tmp_path)
     back = cache.put("a", state(), keep=False)
     assert torch.equal(back["w"], torch.arange(4, dtype=torch.float64))

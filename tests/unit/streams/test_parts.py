@@ -1,4 +1,4 @@
-"""The parts of a stream, the order in which it is played, and what is judged when."""
+"""The parts of a stream, the order in which it is played, and what is evaluated when."""
 
 from __future__ import annotations
 
@@ -103,13 +103,13 @@ def test_nothing_is_judged_that_was_revealed(window: int) -> None:
     p = played((7, 50))
     batch, n = p.playing.batch, len(p.main)
     for view in p.playing.views(window):
-        judged = [p.judged(window, view, step) for step in range(p.steps)]
-        for step, positions in enumerate(judged):
+        evaluated = [p.evaluated(window, view, step) for step in range(p.steps)]
+        for step, positions in enumerate(evaluated):
             assert not set(positions.tolist()) & set(p.order(window)[: step * batch].tolist())
-        assert p.sizes(window, 0, p.steps)[p.playing.views(window).index(view)] == sum(map(len, judged))
+        assert p.sizes(window, 0, p.steps)[p.playing.views(window).index(view)] == sum(map(len, evaluated))
         if view.window == window:
-            assert np.concatenate(judged).tolist() == p.order(window)[view.shift :].tolist()
-            assert sum(map(len, judged)) == n - view.shift
+            assert np.concatenate(evaluated).tolist() == p.order(window)[view.shift :].tolist()
+            assert sum(map(len, evaluated)) == n - view.shift
     assert p.playing.views(0)[0] == View(0, 0)
 
 
@@ -118,7 +118,7 @@ def test_nothing_is_judged_that_was_revealed(window: int) -> None:
     [
         ({"shifts": (0, 15)}, "shift 15 is no multiple of the batch of 10: take 10 or 20"),
         ({"shifts": (10,)}, "shifts begin with 0"),
-        ({"shifts": (0, 1000)}, "a shift of 1000 leaves none to be judged: take a smaller shift or a longer stream"),
+        ({"shifts": (0, 1000)}, "a shift of 1000 leaves none to be evaluated: take a smaller shift or a longer stream"),
     ],
 )
 def test_a_playing_that_cannot_be_is_refused(change: dict[str, tuple[int, ...]], said: str) -> None:

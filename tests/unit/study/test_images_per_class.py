@@ -1,4 +1,4 @@
-"""How many images of a class are learned from and judged."""
+"""How many images of a class are learned from and evaluated."""
 
 from __future__ import annotations
 

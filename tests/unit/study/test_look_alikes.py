@@ -21,12 +21,12 @@ from seqsearch.study.overlap import overlaps
 from tests.photos import write_digits
 
 COPIES = {"drawn 0": [("digit 0", 3), ("digit 4", 7)], "drawn 1": [("digit 2", 0)]}
-"""Classes to judge on, and what their first images are altered copies of."""
+"""evaluation classes, and what their first images are altered copies of."""
 
 
 @pytest.fixture(scope="module")
 def pools(tmp_path_factory: pytest.TempPathFactory) -> Union:
-    """Digits 0 to 4 to tune on; two classes of 5 and 6 to judge on, with three altered copies of the former among them."""
+    """Digits 0 to 4 to tune on; two classes of 5 and 6 to evaluate on, with three altered copies of the former among them."""
     root = tmp_path_factory.mktemp("digits")
     files = {d.name: sorted(d.iterdir()) for d in sorted(write_digits(root / "all", 12).iterdir())}
     for n in range(5):
@@ -43,12 +43,12 @@ def pools(tmp_path_factory: pytest.TempPathFactory) -> Union:
 
 
 def test_altered_copies_are_named_which_fingerprints_miss(pools: Union, tmp_path: Path) -> None:
-    tune, judged = pools.parts
-    assert overlaps(tune, judged, range(5), range(2), tmp_path).shared == ()
+    tune, evaluated = pools.parts
+    assert overlaps(tune, evaluated, range(5), range(2), tmp_path).shared == ()
     features = UnionFeatures(tmp_path, pools, build_backbone("glyph_vit"), torch.device("cpu"))
     found = look_alikes(pools, features.rows, range(5), range(5, 7))
-    assert (found.tuned, found.judged) == (60, 27)
-    named = {(p.judged, p.judged_row): (p.tuned, p.tuned_row) for p in found.pairs[:3]}
+    assert (found.tuned, found.evaluated) == (60, 27)
+    named = {(p.evaluated, p.evaluated_row): (p.tuned, p.tuned_row) for p in found.pairs[:3]}
     assert named == {(name, i): copy for name, copies in COPIES.items() for i, copy in enumerate(copies)}
     assert [p.distance < p.own for p in found.pairs[:3]] == [True] * 3
     assert found.near == 3
@@ -82,7 +82,7 @@ def test_it_is_what_all_pairs_say() -> None:
     np.fill_diagonal(distance, np.inf)
     across, own = distance[24:, :24], np.concatenate([distance[:24, :24].min(axis=1), distance[24:, 24:].min(axis=1)])
     order = np.argsort(across.min(axis=1))[:NAMED]
-    assert [(int(p.judged_row), p.distance, p.own) for p in found.pairs] == [
+    assert [(int(p.evaluated_row), p.distance, p.own) for p in found.pairs] == [
         (i % 4, pytest.approx(across[i].min(), abs=1e-5), pytest.approx(own[24 + i], abs=1e-5)) for i in order
     ]
     assert [p.tuned_row for p in found.pairs] == [int(across[i].argmin()) % 4 for i in order]

@@ -39,19 +39,19 @@ def named(*names: str, begin: int = 0) -> Flat:
     return Flat(f"from {begin}", [("g", n) for n in names], list(range(begin, begin + 2 * len(names))))
 
 
-def found(tune: Pool | Union, judged: Pool | Union, cache: Path) -> Overlap:
-    return overlaps(tune, judged, range(len(tune.classes)), range(len(judged.classes)), cache)
+def found(tune: Pool | Union, evaluated: Pool | Union, cache: Path) -> Overlap:
+    return overlaps(tune, evaluated, range(len(tune.classes)), range(len(evaluated.classes)), cache)
 
 
 def pairs(overlap: Overlap) -> list[tuple[str, str, str, int]]:
-    return [(s.tuned, s.judged, s.called, s.images) for s in overlap.shared]
+    return [(s.tuned, s.evaluated, s.called, s.images) for s in overlap.shared]
 
 
 def test_halves_of_a_pool_share_nothing(tmp_path: Path) -> None:
     root = write_digits(tmp_path / "digits", 5)
     one, two = (build_pool(f"{root}:half={h}") for h in (1, 2))
     overlap = found(one, two, tmp_path / "cache")
-    assert (overlap.shared, overlap.images, overlap.judged_indices) == ((), 0, ())
+    assert (overlap.shared, overlap.images, overlap.evaluated_indices) == ((), 0, ())
     refused(overlap, [])
     refused(overlap, ["all"])
 
@@ -80,10 +80,10 @@ def test_no_two_glyphs_are_taken_for_one(tmp_path: Path) -> None:
         ("", "", "name"),
     ],
 )
-def test_names(tmp_path: Path, tuned: str, judged: str, called: str) -> None:
-    overlap = found(named(tuned, "zebra"), named("quartz", judged, begin=50), tmp_path)
-    assert pairs(overlap) == ([(tuned, judged, called, 0)] if called else [])
-    assert overlap.judged_indices == ((1,) if called else ())
+def test_names(tmp_path: Path, tuned: str, evaluated: str, called: str) -> None:
+    overlap = found(named(tuned, "zebra"), named("quartz", evaluated, begin=50), tmp_path)
+    assert pairs(overlap) == ([(tuned, evaluated, called, 0)] if called else [])
+    assert overlap.evaluated_indices == ((1,) if called else ())
 
 
 def test_what_is_left_of_several_names_stands_for_none(tmp_path: Path) -> None:
@@ -95,10 +95,10 @@ def test_several_classes_of_one_pool_that_are_called_alike_hide_nothing(tmp_path
     overlap = found(named("stingray", "n01498041", "1.Sting-Ray"), named("sting ray", begin=50), tmp_path)
     assert pairs(overlap) == [("stingray", "sting ray", "alias", 0), ("n01498041", "sting ray", "alias", 0)]
     turned = found(named("sting ray"), named("stingray", "n01498041", begin=50), tmp_path)
-    assert turned.judged_indices == (0, 1)
+    assert turned.evaluated_indices == (0, 1)
     many = ["".join(c + "-" * (i >> n & 1) for n, c in enumerate("abcdefghijkl")) for i in range(4096)]
     both = found(named(*many), named(*many[::-1], begin=9000), tmp_path)
-    assert len({s.judged_index for s in both.shared if s.called}) == 4096
+    assert len({s.evaluated_index for s in both.shared if s.called}) == 4096
 
 
 def test_another_word_for_a_class_counts_unless_another_class_is_called_so(tmp_path: Path) -> None:
@@ -122,8 +122,8 @@ def test_images_under_other_names_and_in_other_files(tmp_path: Path) -> None:
     for number, file in enumerate(files[-9:]):
         shutil.copy(file, tmp_path / "other" / "sketch" / f"{number}.png")
     parquet = write_hub_layout(tmp_path / "p.parquet", images, labels, ["zero", "one", "two"])
-    judged = Union([build_pool(str(parquet)), build_pool(str(tmp_path / "other"))])
-    overlap = found(build_pool(str(root)), judged, tmp_path / "cache")
+    evaluated = Union([build_pool(str(parquet)), build_pool(str(tmp_path / "other"))])
+    overlap = found(build_pool(str(root)), evaluated, tmp_path / "cache")
     assert pairs(overlap) == [
         ("digit 0", "zero", "", 6),
         ("digit 1", "one", "", 6),
@@ -131,28 +131,28 @@ def test_images_under_other_names_and_in_other_files(tmp_path: Path) -> None:
         ("digit 8", "sketch", "", 3),
         ("digit 9", "sketch", "", 6),
     ]
-    assert (overlap.images, overlap.judged_indices) == (27, (0, 1, 2, 3))
+    assert (overlap.images, overlap.evaluated_indices) == (27, (0, 1, 2, 3))
     # classes that are not in play do not count
-    fewer = overlaps(build_pool(str(root)), judged, [1, 9], [0, 1], tmp_path / "cache")
+    fewer = overlaps(build_pool(str(root)), evaluated, [1, 9], [0, 1], tmp_path / "cache")
     assert (pairs(fewer), fewer.images) == ([("digit 1", "one", "", 6)], 6)
 
 
 def test_a_pool_with_itself_names_every_class_once_and_ends(tmp_path: Path) -> None:
     pool = build_pool("glyphs:classes=40,train=2,reward=1,test=1")
     overlap = found(pool, pool, tmp_path)
-    assert [(s.tuned_index, s.judged_index, s.images) for s in overlap.shared] == [(i, i, 4) for i in range(40)]
+    assert [(s.tuned_index, s.evaluated_index, s.images) for s in overlap.shared] == [(i, i, 4) for i in range(40)]
     assert overlap.images == 160
     same = Flat("blank", [("g", f"class {i}") for i in range(2000)], [7] * 4000)
     other = Flat("white", [("g", f"kind {i}") for i in range(2000)], [7] * 4000)
     blank = found(same, other, tmp_path)
     assert (len(blank.shared), blank.images) == (3999, 1)
-    assert len(blank.judged_indices) == 2000
+    assert len(blank.evaluated_indices) == 2000
 
 
 def test_classes_of_one_name_in_several_groups(tmp_path: Path) -> None:
     tune = Flat("a", [("birds", "crane"), ("tools", "crane")], [1, 2, 3, 4])
-    judged = Flat("b", [("x", "Crane"), ("y", "rope")], [11, 12, 13, 14])
-    overlap = found(tune, judged, tmp_path)
+    evaluated = Flat("b", [("x", "Crane"), ("y", "rope")], [11, 12, 13, 14])
+    overlap = found(tune, evaluated, tmp_path)
     assert pairs(overlap) == [("birds/crane", "Crane", "name", 0), ("tools/crane", "Crane", "name", 0)]
     refused(overlap, ["crane"])
     with pytest.raises(UserError, match="tools/crane"):
@@ -167,7 +167,7 @@ def test_refused_unless_allowed(tmp_path: Path) -> None:
         ("n01498041", "stingray", "alias", 0),
     ]
     said = (
-        r"^pools 'from 0' \(to tune on\) and 'from 6' \(to judge on\) share 2 classes: 'hot_dog' = 'Hot dog', 'cup' = "
+        r"^pools 'from 0' \(to tune on\) and 'from 6' \(to evaluate on\) share 2 classes: 'hot_dog' = 'Hot dog', 'cup' = "
         r"'Hot dog' \(2 images\), 'n01498041' = 'stingray', and 2 images are in both: take others, or allow it with "
         r"--allow-overlap NAME \(repeatable\), or --allow-overlap all$"
     )
@@ -191,9 +191,12 @@ def test_refused_unless_allowed(tmp_path: Path) -> None:
 def test_names_of_others_show_in_one_line(tmp_path: Path) -> None:
     hostile = "a\nb\x1b[31m\u202e" + "x" * 5000
     names = [hostile, *(f"class {i}" for i in range(30))]
-    tune, judged = Flat("t\x07", [("g", n) for n in names], range(62)), Flat("j", [("g", n) for n in names], range(62))
+    tune, evaluated = (
+        Flat("t\x07", [("g", n) for n in names], range(62)),
+        Flat("j", [("g", n) for n in names], range(62)),
+    )
     with pytest.raises(UserError) as error:
-        refused(found(tune, judged, tmp_path), [])
+        refused(found(tune, evaluated, tmp_path), [])
     said = str(error.value)
     assert said.isprintable()
     assert len(said) < 600

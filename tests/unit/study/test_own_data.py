@@ -186,9 +186,9 @@ def test_every_method_searches_in_its_own_space(tmp_path: Path, digits: Path, we
     assert tags["simplecil@test_resnet"].startswith("test_resnet.file-")
     assert tags["simplecil"].startswith("glyph_vit.r1-")
     trace = pq.read_table(path / "trace.parquet").to_pylist()
-    judged = [r["nll"] for r in trace if r["nll"]]
-    assert judged
-    assert all(len(set(n)) == 3 for n in judged)  # one loss per method, each its own
+    evaluated = [r["nll"] for r in trace if r["nll"]]
+    assert evaluated
+    assert all(len(set(n)) == 3 for n in evaluated)  # one loss per method, each its own
     apart = run_small(tmp_path / "apart", pool=str(digits), methods=methods, weights=files, separate=True, **DIGITS)
     assert [p.methods[0].label for p in apart.plans.searches] == methods.split(",")
 

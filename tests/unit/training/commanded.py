@@ -10,7 +10,7 @@ from pathlib import Path
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.registry import located
-from seqsearch.core.types import Edge, JudgedPart, MethodSpec, StateKey, Task, reported
+from seqsearch.core.types import Edge, EvaluationSplit, MethodSpec, StateKey, Task, reported
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
@@ -34,11 +34,11 @@ class Lab:
         self.tasks: tuple[Task, ...] = self.world.task([7, 2]), self.world.task([4, 5, 9]), self.world.task([0])
 
     def train(
-        self, how: str, *more: str, judged: JudgedPart = "test", replicate: int = 0, **params: object
+        self, how: str, *more: str, evaluated: EvaluationSplit = "test", replicate: int = 0, **params: object
     ) -> EdgeResult:
-        prefix = reported(self.tasks) if judged == "test" else self.tasks
+        prefix = reported(self.tasks) if evaluated == "test" else self.tasks
         key = StateKey(spec_of(self.world, how, *more, **params), 0, replicate, prefix)
-        return self.trainer.train(Edge(key, judged, keep=False))
+        return self.trainer.train(Edge(key, evaluated, keep=False))
 
     @property
     def folder(self) -> Path:

@@ -19,7 +19,7 @@ from PIL import Image
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.outcomes import HEAD
 from seqsearch.core.registry import located
-from seqsearch.core.types import Edge, JudgedPart, Probe, StateKey, reported
+from seqsearch.core.types import Edge, EvaluationSplit, Probe, StateKey, reported
 from seqsearch.engine.journal_lines import understood, written
 from seqsearch.storage.inside import Inside
 from seqsearch.training.command.answer import BadAnswer, _images, read_answer
@@ -43,9 +43,9 @@ def pixels(lab: Lab, rows: np.ndarray) -> np.ndarray:
     return lab.world.images.images(rows, View(size)).astype(np.float64).reshape(len(rows), -1)
 
 
-def nearest_means(lab: Lab, judged: JudgedPart) -> list[tuple[int, ...]]:
+def nearest_means(lab: Lab, evaluated: EvaluationSplit) -> list[tuple[int, ...]]:
     """Images right of each task after each task, computed here from the pool's own pixels."""
-    fit = ("train", "val", "reward") if judged == "test" else ("train", "val")
+    fit = ("train", "val", "reward") if evaluated == "test" else ("train", "val")
     classes = [c for t in lab.tasks for c in t.classes]
     means = np.stack([pixels(lab, lab.world.rows((c,), *fit)[0]).mean(0) for c in classes])
     found, first, ends = [], 0, np.cumsum([len(t.classes) for t in lab.tasks])
@@ -54,7 +54,7 @@ def nearest_means(lab: Lab, judged: JudgedPart) -> list[tuple[int, ...]]:
         for task in lab.tasks:
             if first >= end:
                 break
-            rows, positions = lab.world.rows(task.classes, judged)
+            rows, positions = lab.world.rows(task.classes, evaluated)
             seen = pixels(lab, rows)
             nearest = ((seen[:, None] - means[None, :end]) ** 2).sum(-1).argmin(1)
             row.append(int((nearest == positions + first).sum()))
@@ -64,16 +64,18 @@ def nearest_means(lab: Lab, judged: JudgedPart) -> list[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("judged", ["test", "reward"])
-def test_a_command_is_given_the_images_that_methods_are_and_its_answer_is_taken(lab: Lab, judged: JudgedPart) -> None:
-    result = lab.train("learns", judged=judged)
+def test_a_command_is_given_the_images_that_methods_are_and_its_answer_is_taken(
+    lab: Lab, evaluated: EvaluationSplit
+) -> None:
+    result = lab.train("learns", judged=evaluated)
     assert result.status == "ok", result.message
-    assert list(result.steps) == nearest_means(lab, judged)
+    assert list(result.steps) == nearest_means(lab, evaluated)
     rows = list(csv.DictReader((lab.folder / "sequence" / "manifest.csv").open(newline="")))
     assert len(rows) == len({r["path"] for r in rows}) == sum(
         len(lab.world.rows(t.classes, p)[0]) for t in lab.tasks
-        for p in (("train", "val", "reward", "test") if judged == "test" else ("train", "val", "reward"))
+        for p in (("train", "val", "reward", "test") if evaluated == "test" else ("train", "val", "reward"))
     )  # fmt: skip
-    assert {r["part"] for r in rows if r["split"] == "test"} == {judged}
+    assert {r["part"] for r in rows if r["split"] == "test"} == {evaluated}
     steps = result.each_step()
     assert [s.correct for s in steps] == [tuple(row) for row in result.steps]
     assert [len(s.counts) for s in steps] == [1, 2, 3]
@@ -94,22 +96,22 @@ def test_predictions_say_which_images_are_right(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("judged", ["test", "reward"])
-def test_a_command_that_predicts_sees_no_label_and_is_graded_here(lab: Lab, judged: JudgedPart) -> None:
-    result = lab.train("graded", "{predict}", judged=judged)
+def test_a_command_that_predicts_sees_no_label_and_is_graded_here(lab: Lab, evaluated: EvaluationSplit) -> None:
+    result = lab.train("graded", "{predict}", judged=evaluated)
     assert (result.status, result.message) == ("ok", "")
-    steps = nearest_means(lab, judged)
+    steps = nearest_means(lab, evaluated)
     assert result.steps == tuple(steps)
     assert dict(result.notes)["self_graded"] == 0
     head = result.of(HEAD)
     assert tuple(map(sum, head.correct)) == steps[-1]
-    total = sum(len(lab.world.rows(t.classes, judged)[0]) for t in lab.tasks)
+    total = sum(len(lab.world.rows(t.classes, evaluated)[0]) for t in lab.tasks)
     listed = json.loads((lab.folder / "out" / "listed.json").read_text())
     assert [Path(p).stem for p in listed] == [f"{i:07d}" for i in range(total)]
     assert not (lab.folder / "images").exists(), "they are removed in the end"
     with (lab.folder / "sequence" / "manifest.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert {r["split"] for r in rows} == {"train"}
-    assert judged not in {r["part"] for r in rows}
+    assert evaluated not in {r["part"] for r in rows}
 
 
 def test_the_order_of_listed_images_says_nothing_and_is_the_same_again(lab: Lab) -> None:

@@ -27,7 +27,7 @@ def world_of(folder: Path, stream: str) -> World:
 
 
 def learned(folder: Path, world: World, backbone: str) -> list[tuple[int, int]]:
-    """Right and judged samples by group: online, shifted, holdout."""
+    """Right and evaluated samples by group: online, shifted, holdout."""
     spec = world.spec(parse_item("ncm", "learner"), backbone)
     segment = Segment(world.played.identity(0), 0, world.played.steps)
     search = Search(InlineEvaluator(world), Journal(folder / "run"))

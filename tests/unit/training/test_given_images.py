@@ -1,4 +1,4 @@
-"""Which images a method is given, and which its state may be judged on."""
+"""Which images a method is given, and which its state may be evaluated on."""
 
 from __future__ import annotations
 
@@ -94,12 +94,12 @@ def test_what_was_learned_from_is_never_judged(trainer: Trainer) -> None:
     mixed = replace(held_back, prefix=(*reported((plain,)), other))
     assert trainer.train(Edge(held_back, "reward")).status == "ok"
     assert trainer.train(Edge(learned, "test")).status == "ok"
-    for judged in (learned, mixed):
-        method = trainer.state(judged, [], keep=True)
-        with pytest.raises(AccessError, match="reward images cannot be judged"):
-            trainer.scenario.judge(method, judged, "reward")
-        with pytest.raises(UserError, match="reward images cannot be judged"):
-            trainer.probe(Probe("confusion", judged, f"state:{judged.digest}", plain.classes))
+    for evaluated in (learned, mixed):
+        method = trainer.state(evaluated, [], keep=True)
+        with pytest.raises(AccessError, match="reward images cannot be evaluated"):
+            trainer.scenario.evaluate(method, evaluated, "reward")
+        with pytest.raises(UserError, match="reward images cannot be evaluated"):
+            trainer.probe(Probe("confusion", evaluated, f"state:{evaluated.digest}", plain.classes))
     failed = trainer.train(Edge(learned, "reward"))
     assert (failed.status, failed.judged) == ("failed", ())
 

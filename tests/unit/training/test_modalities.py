@@ -1,4 +1,4 @@
-"""Pairs judged without text, without image and mismatched: against pairs put together by hand."""
+"""Pairs evaluated without text, without image and mismatched: against pairs put together by hand."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def right_of(counts: ClassifierCounts, n: int) -> list[bool]:
 @pytest.mark.parametrize("text", ["mm_dpcf:epochs=2", "simplecil"])
 def test_each_classifier_is_right_where_pairs_put_together_by_hand_are(trainer: Trainer, text: str) -> None:
     method, key = learned(trainer, text)
-    judged = trainer.scenario.judge(method, key, "test")
+    evaluated = trainer.scenario.evaluate(method, key, "test")
     rows, labels = trainer.world.rows(trainer.world.class_ids(TASKS[0] + TASKS[1]), "test")
     found = by_hand(
         trainer,
@@ -108,10 +108,10 @@ def test_each_classifier_is_right_where_pairs_put_together_by_hand_are(trainer: 
         rows,
         mismatched(labels, seeded_numpy("mismatched", trainer.world.seed, key.seed, key.replicate, 2)),
     )
-    assert tuple(c.name for c in judged.classifiers) == NAMES
-    assert judged.counts == ((8,) * 4, (8,) * 3)
+    assert tuple(c.name for c in evaluated.classifiers) == NAMES
+    assert evaluated.counts == ((8,) * 4, (8,) * 3)
     told = set()
-    for counts in judged.classifiers:
+    for counts in evaluated.classifiers:
         expected = [a == b for a, b in zip(found[counts.name], labels.tolist(), strict=True)]
         assert right_of(counts, len(rows)) == expected, counts.name
         per_class = np.bincount(labels[expected], minlength=7).tolist()
@@ -125,7 +125,7 @@ def test_each_classifier_is_right_where_pairs_put_together_by_hand_are(trainer: 
 
 def test_texts_are_worth_nothing_to_what_does_not_read_them(trainer: Trainer) -> None:
     method, key = learned(trainer, "simplecil", "glyph_vit")
-    found = {c.name: c for c in trainer.scenario.judge(method, key, "test").classifiers}
+    found = {c.name: c for c in trainer.scenario.evaluate(method, key, "test").classifiers}
     assert found[IMAGE_ONLY].correct == found[HEAD].correct == found[MISMATCHED_IMAGE].correct
     assert found[IMAGE_ONLY].images == found[HEAD].images
     assert sum(map(sum, found[TEXT_ONLY].correct)) <= 8, "one class is right without an image"
@@ -136,7 +136,7 @@ def test_nothing_else_is_judged_otherwise(trainer: Trainer, tmp_path: Path) -> N
     """The head, and the state, are those of class-incremental learning."""
     plain = Trainer(World(CAPTIONED, 0, str(tmp_path / "cache"), str(tmp_path / "states")))
     (method, key), (other, its_key) = (learned(t, "mm_dpcf:epochs=1") for t in (trainer, plain))
-    ours, theirs = trainer.scenario.judge(method, key, "test"), plain.scenario.judge(other, its_key, "test")
+    ours, theirs = trainer.scenario.evaluate(method, key, "test"), plain.scenario.evaluate(other, its_key, "test")
     assert ours.counts == theirs.counts
     assert ours.classifiers[:1] == theirs.classifiers
 
@@ -195,5 +195,5 @@ def test_texts_of_a_class_go_to_images_of_all_others() -> None:
 @pytest.mark.parametrize("counts", [(5,), (5, 4), (2, 9, 3)])
 def test_a_class_with_more_than_half_of_the_pairs_is_refused(counts: tuple[int, ...]) -> None:
     labels = np.repeat(np.arange(len(counts)), counts)
-    with pytest.raises(UserError, match=f"a class has {max(counts)} of {sum(counts)} judged pairs"):
+    with pytest.raises(UserError, match=f"a class has {max(counts)} of {sum(counts)} evaluated pairs"):
         mismatched(labels, np.random.default_rng(0))

@@ -25,11 +25,12 @@ import torch
 from seqsearch.core.bits import packed
 from seqsearch.core.outcomes import ClassifierCounts
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.training.scenario import Judged, Scenario, checked_scores
+from seqsearch.training.scenario import Evaluated, Scenario, checked_scores
 
 
 class Stream(Scenario):
-    """Training images of all classes in a drawn order; a class gets a column when it is first seen, and all seen are judged."""
+    """Training images of all classes in a drawn order; a class gets a column when it is first seen, and all seen are
+    evaluated."""
 
     def order(self):
         rows, classes = self.world.rows(self.world.class_ids(range(len(self.world.images.classes))), "train")
@@ -48,9 +49,9 @@ class Stream(Scenario):
         columns = range(method.n_seen, len(seen))
         return TaskData(batch, batch, columns, method.n_tasks, key.seed, key.replicate, frozenset(rows.tolist()))
 
-    def judge(self, method, key, judged):
+    def judge(self, method, key, evaluated):
         seen = self.columns(key.prefix[-1].stop)
-        rows, at = self.world.rows(self.world.class_ids(seen), judged)
+        rows, at = self.world.rows(self.world.class_ids(seen), evaluated)
         found = []
         for name, scores in method.classifiers(Batch(rows, self.source(key.method.backbone))).items():
             right = checked_scores(method, scores, len(rows)).argmax(1).numpy() == at
@@ -181,11 +182,11 @@ def test_segments_are_learned_judged_and_resumed(files: Path) -> None:
 def test_results_are_counts_by_class_classifier_and_image(files: Path) -> None:
     for result in results(learn(files, "Stream", files / "run")).values():
         assert [c.name for c in result.classifiers] == ["head", "last"]
-        (judged,) = result.judged
-        assert set(judged) == {4}
-        assert result.counts == (sum(judged),)
+        (evaluated,) = result.judged
+        assert set(evaluated) == {4}
+        assert result.counts == (sum(evaluated),)
         for c in result.classifiers:
-            flags = np.split(unpacked(c.images, sum(judged)), np.cumsum(judged)[:-1])
+            flags = np.split(unpacked(c.images, sum(evaluated)), np.cumsum(evaluated)[:-1])
             assert tuple(int(f.sum()) for f in flags) == c.correct[0]
         assert result.of("last").correct[0][-1] == 4, "it always says the last class"
         assert result.correct == (sum(result.of("head").correct[0]),)

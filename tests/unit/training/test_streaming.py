@@ -1,4 +1,4 @@
-"""A learner of streams in the engine: what is judged when, credit, and states that can be gone on from."""
+"""A learner of streams in the engine: what is evaluated when, credit, and states that can be gone on from."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_several_shifts_in_one_pass_are_what_single_passes_find(world):
     a, b = Trainer(together), Trainer(single)
     for n in range(1, len(key(together).prefix) + 1):
         of_a, of_b = flags(a, key(together).after(n)), flags(b, key(single).after(n))
-        if len(of_b) == 3 or n < 3:  # while there is something to judge at each shift
+        if len(of_b) == 3 or n < 3:  # while there is something to evaluate at each shift
             assert of_a[0].tolist() == of_b[0].tolist()
             assert of_a[2].tolist() == of_b[1].tolist()
 

@@ -27,10 +27,10 @@ class Asked:
     replicates: tuple[int, ...]
 
 
-class Judging:
+class Evaluations:
     """What is asked, what of it is known, and a planner for each method that lacks something.
 
-    A rollout is known if the source judged it to its end with the same config digest: same code, parameters, weights, versions
+    A rollout is known if the source evaluated it to its end with the same config digest: same code, parameters, weights, versions
     and device, whatever it is called there. Other methods of the source are known as they are: nobody asks for their training.
     """
 
@@ -61,9 +61,9 @@ class Judging:
     def rows(self, study: Study, journal: Journal) -> list[Row]:
         """Rows of ``results.parquet``: what was trained here, as far as it came, and what was known."""
         trained = [
-            judged
+            evaluated
             for method, sequences in self.missing.items()
-            for judged in rescored(
+            for evaluated in rescored(
                 study, journal, [method], [(s.sequence_id, s.kind, s.tasks, r) for s, r in sequences]
             )
         ]

@@ -27,7 +27,7 @@ class Curve:
     """Accuracy after each experience ``[T]`` of the runs that ended.
 
     Attributes:
-        over: balanced accuracy over class orders (or training seeds), as in `Judged`.
+        over: balanced accuracy over class orders (or training seeds), as in `Evaluated`.
         low, high: the lowest and the highest of single runs.
         pooled: mean over runs.
     """
@@ -44,7 +44,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Judged:
+class Evaluated:
     """One classifier of one method, over its runs.
 
     Attributes:
@@ -79,9 +79,9 @@ class Judged:
         return found
 
 
-def judged_of(
+def evaluated_of(
     label: str, classifier: str, rows: Sequence[Row], experiences: Sequence[Row], orders: int, seeds: int
-) -> Judged:
+) -> Evaluated:
     """From the rows of both files of one method and classifier; ``orders``, and ``seeds`` of each, were to be run."""
     ok = [r for r in rows if r["status"] == "ok"]
     by_order: dict[int, dict[int, float]] = {}
@@ -91,7 +91,7 @@ def judged_of(
     status = next((r["status"] for r in rows if r["status"] != "ok"), "ok" if whole else "unfinished")
     ended = {(r["order"], r["seed"]) for r in ok}
     of_these = [r for r in experiences if (r["order"], r["seed"]) in ended]
-    return Judged(
+    return Evaluated(
         label, classifier, status, orders * seeds, len(ok), {f: _over(ok, f) for f in FIGURES} if ok else {},
         {c: _mean([r[c] for r in ok]) for c in COSTS}, _curve(of_these), by_order,
     )  # fmt: skip
