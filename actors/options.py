@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from seqsearch.core.bounds import bounded
 from seqsearch.core.errors import UserError
+from seqsearch.core.limits import bounded
 from seqsearch.core.settings import check_fields
 from seqsearch.core.units import LARGEST, LONGEST
 

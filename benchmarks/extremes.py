@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 
 from benchmarks.tools import write_result
 from seqsearch.extremes import anneal
-from seqsearch.extremes.bound import certified_bound
 from seqsearch.extremes.find import find
 from seqsearch.extremes.objective import Problem, task_sizes
 from seqsearch.extremes.paper import Direction, PaperOptions
 from seqsearch.extremes.restarts import FinderName
+from seqsearch.extremes.upper_bound import certified_bound
 from seqsearch.training.device import pin_threads
 
 Matrix = NDArray[np.float64]

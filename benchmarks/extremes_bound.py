@@ -3,7 +3,7 @@
     python -m benchmarks.extremes_bound [--write]
 
 For every matrix of `benchmarks.extremes`, N = 50 to 500 in 10 tasks, S and the similarity within tasks, both directions: the
-bound of `seqsearch.extremes.bound` (a quasi-Newton method), that of plain supergradient steps of a length that falls
+bound of `seqsearch.extremes.upper_bound` (a quasi-Newton method), that of plain supergradient steps of a length that falls
 (Polyak's rule, aiming at a gain of .3 / step^.7 of the distance), and one search of default size (two restarts). Distance is
 that of a bound from the mean score of random sequences; the ratio is the new one over the old, below 1 if it is tighter.
 One thread; seconds are of the wall clock, both bounds one after the other in one run.
@@ -20,10 +20,10 @@ import numpy as np
 from benchmarks.extremes import DIRECTIONS, Matrix, matrices
 from benchmarks.tools import write_result
 from seqsearch.extremes import anneal
-from seqsearch.extremes.bound import _Form, _Relaxed, _sorted_bound, certified_bound
 from seqsearch.extremes.find import find
 from seqsearch.extremes.objective import Objective, Problem, task_sizes
 from seqsearch.extremes.paper import Direction
+from seqsearch.extremes.upper_bound import _Form, _Relaxed, _sorted_bound, certified_bound
 from seqsearch.training.device import pin_threads
 
 SIZES, TASKS = (50, 100, 200, 500), 10

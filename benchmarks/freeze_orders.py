@@ -34,9 +34,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.glosses import Matrix, Named, by_glosses, by_spelling, classes, text_of
-from seqsearch.extremes.bound import certified_bound
 from seqsearch.extremes.find import find
 from seqsearch.extremes.objective import Problem, labels_of, random_labels, task_sizes, tasks_of
+from seqsearch.extremes.upper_bound import certified_bound
 from seqsearch.results.frozen import (
     FOLDER,
     LETTERS,

@@ -42,8 +42,8 @@ from PIL import Image, ImageChops, ImageOps
 
 from benchmarks.tools import write_result
 from seqsearch.building.pool import Options, build_parquet
-from seqsearch.core.bounds import out_of_bounds
 from seqsearch.core.errors import UserError
+from seqsearch.core.limits import out_of_bounds
 from seqsearch.pools import parquet
 from seqsearch.pools.open import build_pool
 from seqsearch.storage.outputs import check_output

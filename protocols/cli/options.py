@@ -15,7 +15,7 @@ import yaml
 from protocols.cli.completion import OF_SETTINGS
 from protocols.cli.grouped import grouped_option, other_place
 from protocols.cli.types import Choice, Measured, Number, Whole, WholeOrText
-from seqsearch.core.bounds import wrong_text
+from seqsearch.core.limits import wrong_text
 from seqsearch.core.settings import flag
 from seqsearch.core.typed import brief, fits
 from seqsearch.core.yaml_file import read_plain

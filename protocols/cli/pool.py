@@ -31,7 +31,7 @@ from seqsearch.pools.open import build_pool, pool_item, pool_texts
 from seqsearch.pools.union import Union
 from seqsearch.storage.files import atomic_path
 from seqsearch.storage.outputs import check_folder, check_output
-from seqsearch.study.look_alikes import check_frozen
+from seqsearch.study.near_duplicates import check_frozen
 
 if TYPE_CHECKING:
     from seqsearch.building.pool import Report
@@ -43,7 +43,7 @@ AGAINST = (
     "Compare with the images of another pool, such as those of pre-training: names of classes, equal images and, with "
     "--look-alikes, near duplicates."
 )
-LOOK_ALIKES = "Find near duplicates in the pool of --against by the features of this backbone."
+NEAR_DUPLICATES = "Find near duplicates in the pool of --against by the features of this backbone."
 
 
 @click.group(cls=Commands)
@@ -240,7 +240,7 @@ def _written(record: dict[str, Any], out: Path, details: Path | None) -> Path | 
 @click.option("--sheet", type=click.Path(path_type=Path), metavar="FILE.png", help="Write a contact sheet.")
 @click.option("--groups", "all_groups", is_flag=True, help="List all groups, not the first 50.")
 @click.option("--against", metavar="POOL", shell_complete=POOLS, help=AGAINST)
-@click.option("--look-alikes", metavar="BACKBONE", shell_complete=named("backbone"), help=LOOK_ALIKES)
+@click.option("--look-alikes", metavar="BACKBONE", shell_complete=named("backbone"), help=NEAR_DUPLICATES)
 @click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model.")
 @click.option("--device", type=click.Choice(DEVICES), default="auto", show_default=True, help="Where it computes.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")

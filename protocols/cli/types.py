@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from protocols.cli.grouped import GPU
-from seqsearch.core.bounds import out_of_bounds
 from seqsearch.core.errors import UserError
+from seqsearch.core.limits import out_of_bounds
 from seqsearch.core.text import as_sentence, did_you_mean
 from seqsearch.core.typed import brief
 

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from seqsearch.core.bounds import product_text
 from seqsearch.core.errors import UserError
+from seqsearch.core.limits import product_text
 from seqsearch.core.settings import (
     MOST_TASKS,
     PoolSettings,

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from protocols.gtep.alike import alike_rows
 from protocols.gtep.cells import cells, table_rows
+from protocols.gtep.near_duplicates import near_duplicate_rows
 from protocols.gtep.plans import Plans
 from protocols.gtep.reading import GtepResults
 from protocols.gtep.scenario import Phase, sequence_id
@@ -26,7 +26,7 @@ from seqsearch.core.types import ClassId, Rollout
 from seqsearch.engine.search import outcome
 from seqsearch.engine.trials import LONGEST_MESSAGE
 from seqsearch.results.rows import EvaluatedRollout, Row, TaskSequence, finite
-from seqsearch.results.schema import CHOSEN, LOOK_ALIKES, TABLE, TRIALS
+from seqsearch.results.schema import CHOSEN, NEAR_DUPLICATES, TABLE, TRIALS
 from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
 
@@ -41,10 +41,10 @@ def export(session: Session, run: Plans, reached: str | None) -> Exported:
     results = files.results(_rollouts(run))
     trials = files.write(TRIALS, list(_trial_rows(run)))
     _write_chosen(run, folder.path)
-    alike = files.write(LOOK_ALIKES, alike_rows(run)) if run.alike else []
+    near_duplicates = files.write(NEAR_DUPLICATES, near_duplicate_rows(run)) if run.near_duplicates else []
     stats = files.costs(run, reached)
     found = GtepResults(
-        folder.saved(), stats, tuple(sequences), tuple(results), tuple(trials), look_alikes=tuple(alike)
+        folder.saved(), stats, tuple(sequences), tuple(results), tuple(trials), near_duplicates=tuple(near_duplicates)
     )
     files.write(TABLE, table_rows(cells(found)))
     return Exported(found, summarise(found))

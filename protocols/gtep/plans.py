@@ -15,7 +15,7 @@ from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Counts
 from seqsearch.engine.trials import results
 from seqsearch.methods.spec import hyperparameters
-from seqsearch.study.look_alikes import LookAlikes
+from seqsearch.study.near_duplicates import NearDuplicates
 
 Use = Literal["tuned", "original", "conventional"]
 """Which setting of a method: that of the first phase (or given), its defaults, or the one chosen on the evaluation pool
@@ -72,7 +72,7 @@ class Plans:
         sweeps, chosen: of the first phase, by method label and the number of the pool; None: the one to tune on.
         evaluated: what the second phase trains.
         rollouts: all that were asked for, by digest.
-        alike: images of both phases that look alike, by the number of the evaluation pool, if that was asked for.
+        near_duplicates: images of both phases that look alike, by the number of the evaluation pool, if that was asked for.
     """
 
     study: GtepStudy
@@ -81,7 +81,7 @@ class Plans:
     chosen: dict[tuple[str, int | None], Chosen] = field(default_factory=dict)
     evaluated: list[Evaluated] = field(default_factory=list)
     rollouts: dict[str, Rollout] = field(default_factory=dict)
-    alike: dict[int, LookAlikes] = field(default_factory=dict)
+    near_duplicates: dict[int, NearDuplicates] = field(default_factory=dict)
 
     def hyperparameters(self) -> dict[str, dict[str, Any]]:
         """All values of what is evaluated, by label; of what was chosen on each pool for itself, by label and pool."""

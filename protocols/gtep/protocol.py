@@ -2,7 +2,7 @@
 
 from protocols.gtep.settings import GtepSettings
 from protocols.running.protocol import Protocol
-from seqsearch.results.schema import CHOSEN, LOOK_ALIKES, RESULTS, SEQUENCES, STATS, TABLE, TRAININGS, TRIALS
+from seqsearch.results.schema import CHOSEN, NEAR_DUPLICATES, RESULTS, SEQUENCES, STATS, TABLE, TRAININGS, TRIALS
 
 ABOUT = """\
 Choose hyperparameters on one pool, evaluate methods with them on others (GTEP), on Ray Tune.
@@ -26,6 +26,15 @@ GTEP = Protocol(
     pricing="costs:cost",
     session="run:GtepRun",
     reader="summary:read",
-    exports=(SEQUENCES.file, RESULTS.file, TRIALS.file, TABLE.file, LOOK_ALIKES.file, TRAININGS.file, CHOSEN, STATS),
+    exports=(
+        SEQUENCES.file,
+        RESULTS.file,
+        TRIALS.file,
+        TABLE.file,
+        NEAR_DUPLICATES.file,
+        TRAININGS.file,
+        CHOSEN,
+        STATS,
+    ),
 )
 PROTOCOLS = (GTEP,)

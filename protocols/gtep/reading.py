@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from protocols.gtep.alike import check_alike
+from protocols.gtep.near_duplicates import check_near_duplicates
 from protocols.gtep.unshared import by_class
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_TASKS
@@ -16,7 +16,7 @@ from seqsearch.core.text import copyable
 from seqsearch.core.typed import brief, fits
 from seqsearch.results.rows import Row
 from seqsearch.results.run import ROUNDING, read_config
-from seqsearch.results.schema import LOOK_ALIKES, RESULTS, SEQUENCES, STATS, TRIALS
+from seqsearch.results.schema import NEAR_DUPLICATES, RESULTS, SEQUENCES, STATS, TRIALS
 from seqsearch.results.stats import read_stats
 from seqsearch.results.tables import read_rows
 from seqsearch.storage.inside import Inside
@@ -40,7 +40,7 @@ class GtepResults:
     trials: tuple[Row, ...]
     resume: str = ""
     """The command that goes on, where the folder of the run is known."""
-    look_alikes: tuple[Row, ...] = ()
+    near_duplicates: tuple[Row, ...] = ()
 
     @property
     def finished(self) -> bool:
@@ -93,9 +93,13 @@ def read_run(run: Path) -> GtepResults:
     )
     _check_trials(run, config, trials)
     _check_results(run / RESULTS.file, config["settings"]["tasks"], sequences, results)
-    alike = tuple(read_rows(run / LOOK_ALIKES.file, LOOK_ALIKES)) if here.has(LOOK_ALIKES.file) else ()
-    check_alike(run / LOOK_ALIKES.file, alike, config["settings"]["pool"])
-    return GtepResults(config, stats, sequences, results, trials, f"seqsearch gtep --resume {copyable(run)}", alike)
+    near_duplicates = (
+        tuple(read_rows(run / NEAR_DUPLICATES.file, NEAR_DUPLICATES)) if here.has(NEAR_DUPLICATES.file) else ()
+    )
+    check_near_duplicates(run / NEAR_DUPLICATES.file, near_duplicates, config["settings"]["pool"])
+    return GtepResults(
+        config, stats, sequences, results, trials, f"seqsearch gtep --resume {copyable(run)}", near_duplicates
+    )
 
 
 def _check(run: Path, config: Mapping[str, Any]) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import torch
 
-from protocols.gtep.alike import alike_line
 from protocols.gtep.export import export
+from protocols.gtep.near_duplicates import near_duplicates_line
 from protocols.gtep.plans import Evaluated, Plans, Results, Use
 from protocols.gtep.scenario import Phase, Side, sequence_id
 from protocols.gtep.settings import TUNED, evaluated_settings
@@ -30,7 +30,7 @@ from seqsearch.engine.trials import Trial, next_edge, passed
 from seqsearch.features.store import UnionFeatures
 from seqsearch.planners.base import PlannerProgress
 from seqsearch.planners.step import AllFailed
-from seqsearch.study.look_alikes import look_alikes
+from seqsearch.study.near_duplicates import near_duplicates
 
 
 class GtepRun(ProtocolRun):
@@ -65,9 +65,11 @@ class GtepRun(ProtocolRun):
         s.trials(world)  # started before its time begins
         with s.deadline.interrupting():
             for number, side in enumerate(study.evaluated_on):
-                found = look_alikes(world.images, features.rows, study.tuned_on.classes, side.classes, world.device)
-                self.plans.alike[number] = found
-                s.monitor.say("look-alikes", alike_line(found, study.tuned_on.text, side.text), near=found.near)
+                found = near_duplicates(world.images, features.rows, study.tuned_on.classes, side.classes, world.device)
+                self.plans.near_duplicates[number] = found
+                s.monitor.say(
+                    "look-alikes", near_duplicates_line(found, study.tuned_on.text, side.text), near=found.near
+                )
 
     def _tune(self, number: int | None) -> None:
         """The first phase of all methods side by side, on one pool."""

@@ -21,7 +21,7 @@ from seqsearch.methods.spec import check_memory
 from seqsearch.pools.parts.prints import Observe
 from seqsearch.pools.union import Union
 from seqsearch.study.classes import EVALUATE, TUNE, check_images, view_of
-from seqsearch.study.look_alikes import check_frozen
+from seqsearch.study.near_duplicates import check_frozen
 from seqsearch.study.overlap import Overlap, Shared, overlaps, refused, tenths
 from seqsearch.study.study import Study, reads_frozen, resolved
 from seqsearch.training.world import World

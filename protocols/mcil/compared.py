@@ -24,7 +24,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Worth:
+class ModalityAblation:
     """What a method loses evaluated otherwise: Avg of its head minus that of another classifier, over the same runs; ``p`` is
     Holm's over all of the run's."""
 
@@ -58,14 +58,14 @@ def pairs_of(whole: Sequence[Evaluated], planned: int) -> list[Difference]:
     ]
 
 
-def worth_of(whole: Sequence[Evaluated], others: Sequence[Evaluated]) -> list[Worth]:
+def modality_ablations(whole: Sequence[Evaluated], others: Sequence[Evaluated]) -> list[ModalityAblation]:
     """Head minus each other classifier of the same method."""
     heads = {h.label: h for h in whole}
     there = [(heads[o.label], o) for o in others if o.label in heads and o.status == "ok"]
     over = [over_runs(h.values - o.values) for h, o in there]
     adjusted = iter(holm([o.p for o in over if not o.unavailable_because]))
     return [
-        Worth(o.label, o.classifier, d, math.nan if d.unavailable_because else next(adjusted))
+        ModalityAblation(o.label, o.classifier, d, math.nan if d.unavailable_because else next(adjusted))
         for (_, o), d in zip(there, over, strict=True)
     ]
 

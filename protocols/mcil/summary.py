@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from protocols.mcil.compared import Difference, Noise, Worth, noise_of, pairs_of, worth_of
+from protocols.mcil.compared import Difference, ModalityAblation, Noise, modality_ablations, noise_of, pairs_of
 from protocols.mcil.evaluated import Evaluated, evaluated_of
 from protocols.mcil.reading import McilResults, read_run
 from protocols.running.at_chance import AtChance, Ended, at_chance_or_none
@@ -32,7 +32,7 @@ class Summary:
     heads: tuple[Evaluated, ...]
     others: tuple[Evaluated, ...]
     pairs: tuple[Difference, ...]
-    worth: tuple[Worth, ...]
+    modality_ablation: tuple[ModalityAblation, ...]
     noise: tuple[Noise, ...]
     at_chance: tuple[AtChance, ...]
     orders: int
@@ -75,7 +75,7 @@ def summarise(run: McilResults) -> Summary:
     whole = [h for h in heads if h.status == "ok"]
     return Summary(
         run, tuple(heads), tuple(others), tuple(pairs_of(whole, len(run.methods))) if run.finished else (),
-        tuple(worth_of(whole, others)) if run.finished else (), tuple(noise_of(whole)) if run.finished else (),
+        tuple(modality_ablations(whole, others)) if run.finished else (), tuple(noise_of(whole)) if run.finished else (),
         tuple(a for h in whole if run.finished and (a := _at_chance(h.label, curves[h.label, HEAD]))), orders, seeds,
     )  # fmt: skip
 

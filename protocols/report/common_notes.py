@@ -16,7 +16,7 @@ from seqsearch.distribution.mean import ENOUGH_TO_SEE, FEWEST
 
 HARDLY = 0.01
 """A median movement of features below which a method is nearly its head on frozen features."""
-ALIKE = "with each training seed all its sequences score alike"
+SAME_SCORES = "with each training seed all its sequences score alike"
 OF_ZERO = "its random sequences score 0, which nothing can be relative to"
 
 
@@ -64,7 +64,7 @@ def without_interval(drops: Sequence[tuple[str, Drop]]) -> Iterator[Note]:
     by_reason: dict[str, list[str]] = {}
     for method, d in drops:
         if not math.isfinite(d.relative.low):
-            why = ALIKE if d.nothing_differs else d.unavailable_because or OF_ZERO
+            why = SAME_SCORES if d.nothing_differs else d.unavailable_because or OF_ZERO
             by_reason.setdefault(why, []).append(method)
     for why, methods in by_reason.items():
         yield note("drop.without_interval", methods=methods, why=why)

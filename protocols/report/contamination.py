@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from protocols.gtep.alike import alike_line
+from protocols.gtep.near_duplicates import near_duplicates_line
 from seqsearch.core.text import counted, shown
 from seqsearch.pools.base import ClassInfo, Pool
 from seqsearch.study.contamination import SYNSETS, named_like, pretrained_on
@@ -42,7 +42,7 @@ def compared_lines(found: Compared, pool: str, others: str) -> list[str]:
         f"{counted(same, 'class')} {'has' if same == 1 else 'have'} a name that {others} has, too{_examples(found.named)}",
         f"{counted(images, 'image')} {'is' if images == 1 else 'are'} in {others}, pixel for pixel",
     ]
-    return [*lines, alike_line(found.near, others, pool)] if found.near else lines
+    return [*lines, near_duplicates_line(found.near, others, pool)] if found.near else lines
 
 
 def pretraining(config: Mapping[str, Any], pools: Sequence[Pool]) -> str:

@@ -29,9 +29,9 @@ from seqsearch.distribution.sample_size import MOST, POWERS, Needed
 OWN = f"{OURS}, docs/duel.md"
 FIRST = "higher: the first method is better"
 BOTH = "class sequences and training seeds"
-ABOVE = Column(
+WIN_RATE = Column(
     "above_...",
-    "... above",
+    "win rate of ...",
     "share of random sequences on which this method is more accurate",
     PERCENT,
     "higher: this method is better",
@@ -39,10 +39,10 @@ ABOVE = Column(
     "sequences / L",
     BOTH,
 )
-ALIKE = Column(
+TIE_RATE = Column(
     "alike",
-    "alike",
-    "share of random sequences on which both methods are alike",
+    "tie rate",
+    "share of random sequences on which both methods are equally accurate",
     PERCENT,
     NEITHER,
     OWN,
@@ -54,8 +54,8 @@ OVER_RANDOM = Layout(
     "... against ...",
     (
         Column("random_sequences", "random sequences", "on which both methods were trained once, L", COUNT, NEITHER, OWN),
-        ABOVE,
-        ALIKE,
+        WIN_RATE,
+        TIE_RATE,
         Column(
             "sign_p", "sign test p", "two-sided p-value of each method being above as often as the other, ties left out", P_VALUE,
             NEITHER, OWN, "binomial, 1/2",
@@ -147,9 +147,9 @@ def tables(s: DuelSummary) -> tuple[Table, ...]:
 def over_random(s: DuelSummary, p: Paired) -> Table:
     """One row."""
     a, b = s.methods
-    random, _, alike, *others = OVER_RANDOM.columns
+    random, _, ties, *others = OVER_RANDOM.columns
     row = (p.L, p.above, p.below, p.ties, p.sign_p, p.mean, p.median)
-    columns = (random, ABOVE.named(a, "a"), ABOVE.named(b, "b"), alike, *others)
+    columns = (random, WIN_RATE.named(a, "a"), WIN_RATE.named(b, "b"), ties, *others)
     lead = f"Percent of sequences, and pp. A gap is {a} minus {b}, one training each."
     return table(OVER_RANDOM, lead, [row], columns, f"{a} against {b}")
 

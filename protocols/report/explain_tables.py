@@ -189,7 +189,7 @@ def key(s: Summary) -> Table:
 
 def tables(s: Summary) -> tuple[Table, ...]:
     """All but that of `key`."""
-    return _measures(s), _means(_all(s)), _ranks(s), _groups(s.common), _alike(s.common), _pairs(s.common)
+    return _measures(s), _means(_all(s)), _ranks(s), _groups(s.common), _similarity(s.common), _pairs(s.common)
 
 
 def _all(s: Summary) -> list[MethodEffects]:
@@ -250,7 +250,7 @@ def _groups(common: Common) -> Table:
     return table(OF_GROUPS, lead, rows)
 
 
-def _alike(common: Common) -> Table:
+def _similarity(common: Common) -> Table:
     rows = [
         (a.sequence, f"{a.by}, {a.about}", a.place.value, a.place.mean, a.place.share, a.holm) for a in common.alike
     ]

@@ -40,7 +40,7 @@ LAYOUTS = (
     tried.EXPECTED,
     tried.TROUBLES,
     compared.UNSHARED,
-    compared.LOOK_ALIKES,
+    compared.NEAR_DUPLICATES,
 )
 """Of all tables that a run may have."""
 
@@ -66,7 +66,7 @@ def view(s: Summary, results: GtepResults | None = None) -> View:
 def tables(s: Summary) -> list[Table]:
     """All but the one that is never folded away."""
     after = compared.by_choice(s), compared.rankings(s), tried.tried(s), tried.expected(s), tried.troubles(s)
-    return [evaluated.overview(s), evaluated.costs(s), *after, compared.unshared(s), compared.look_alikes(s)]
+    return [evaluated.overview(s), evaluated.costs(s), *after, compared.unshared(s), compared.near_duplicates(s)]
 
 
 def _name(s: Summary) -> str:
@@ -85,7 +85,7 @@ def _data(s: Summary) -> dict[str, Any]:
             "with_the_best": [_best(s, pool, use) for pool, use in s.best],
             "compared": s.compared, "optimism": s.optimism,
             "agreements": [_rankings(r) for r in s.agreements],
-            "look_alikes": s.results.look_alikes,
+            "look_alikes": s.results.near_duplicates,
         }
     )  # fmt: skip
     return found

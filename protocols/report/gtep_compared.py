@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from protocols.gtep.alike import WHAT
 from protocols.gtep.cells import OF_TUNING, Cell, table_rows
+from protocols.gtep.near_duplicates import WHAT
 from protocols.gtep.summary import Summary
 from protocols.report.gtep_tables import (
     HARMONIC,
@@ -159,10 +159,10 @@ UNSHARED = Layout(
     ),
 )
 DISTANCE = Scale("cosine distance", "0 to 2", lambda distance: f"{distance:.4f}")
-MORE_ALIKE = "lower: more alike"
-LOOK_ALIKES = Layout(
+NEARER = "lower: nearer"
+NEAR_DUPLICATES = Layout(
     "look_alikes",
-    "Images that look alike",
+    "Near duplicates",
     (
         Column("pool", "Pool"),
         Column("tuned_on", "tuned on"),
@@ -170,15 +170,15 @@ LOOK_ALIKES = Layout(
         Column(
             "distance", "distance",
             f"of an evaluation image to the nearest one tuned on; * nearer than 99 % of images are to one of their own: {WHAT}",
-            DISTANCE, MORE_ALIKE, OWN, "1 - cosine of the backbone's features",
+            DISTANCE, NEARER, OWN, "1 - cosine of the backbone's features",
         ),
         Column(
-            "own_distance", "to own", "of the evaluation image to the nearest other one of its own pool", DISTANCE, MORE_ALIKE,
+            "own_distance", "to own", "of the evaluation image to the nearest other one of its own pool", DISTANCE, NEARER,
             OWN, "1 - cosine",
         ),
         *(
             Column(
-                f"median_{name}", name, f"median over all images: to the nearest {which}", DISTANCE, MORE_ALIKE, OWN,
+                f"median_{name}", name, f"median over all images: to the nearest {which}", DISTANCE, NEARER, OWN,
                 "median of 1 - cosine",
             )
             for name, which in (("within", "other one of the own pool"), ("across", "one tuned on"))
@@ -208,14 +208,14 @@ def unshared_cells(s: Summary, pool: str) -> list[Cell]:
     return [c for c in of if c is not None and c.valid and c.unshared]
 
 
-def look_alikes(s: Summary) -> Table:
+def near_duplicates(s: Summary) -> Table:
     """The closest images of both phases, if they were looked for."""
     rows: list[tuple[Value, ...]] = []
-    for r in sorted(s.results.look_alikes, key=lambda r: (s.results.pools.index(r["pool"]), r["number"])):
+    for r in sorted(s.results.near_duplicates, key=lambda r: (s.results.pools.index(r["pool"]), r["number"])):
         distance = Marked(r["distance"], "*" if r["number"] < r["near_images"] else "")
         images = f"{r['tuned_class']} [{r['tuned_row']}]", f"{r['judged_class']} [{r['evaluated_row']}]"
         own = (r[name] for name in ("own_distance", "median_within", "median_across"))
         rows.append((names(s)[r["pool"]], *images, distance, *own))
-    of = s.results.look_alikes[0]["backbone"] if rows else ""
+    of = s.results.near_duplicates[0]["backbone"] if rows else ""
     lead = f"The closest pairs by features of {of}, which may miss copies. Images are numbered in their class, from 0."
-    return table(LOOK_ALIKES, lead, rows)
+    return table(NEAR_DUPLICATES, lead, rows)

@@ -40,7 +40,7 @@ from seqsearch.selection.regret import Difference
 
 PAIRS_NAMED = 10
 """Pairs of methods that a note names."""
-ALIKE = 1e-9
+TOLERANCE = 1e-9
 """Costs and spreads that differ by a smaller share than this are the same."""
 
 
@@ -55,7 +55,7 @@ def notes(s: Summary) -> Iterator[Note]:
         yield from at_chance(_at_chance(s))
         yield from _choices(s)
         yield from _shared(s)
-        yield from _look_alikes(s)
+        yield from _near_duplicates(s)
         for pool in names(s):
             yield from _on_pool(s, pool)
         if any(found.methods > 1 for _, found in standings(s)):
@@ -224,7 +224,7 @@ def _on_pool(s: Summary, pool: str) -> Iterator[Note]:
     if found.below:
         yield note("gtep.below", pool=called, below=found.below, first=found.first)
     if found.alike:
-        yield note("gtep.alike", pool=called, alike=found.alike, first=found.first)
+        yield note("gtep.near_duplicates", pool=called, alike=found.alike, first=found.first)
     yield note("gtep.takeaway_yes" if found.above else "gtep.takeaway_no", pool=called, first=found.first)
     yield from _cheap_and_stable(called, next(c for c in cells if c.method == found.first), cells)
 
@@ -252,7 +252,7 @@ def _spread(c: Cell) -> float:
 def _place(first: Cell, cells: Sequence[Cell], of: Callable[[Cell], float]) -> dict[str, int]:
     """How many of the methods for which it is known have less."""
     known, own = [v for v in map(of, cells) if math.isfinite(v)], of(first)
-    return {"less": sum(v < own - ALIKE * max(1.0, abs(own)) for v in known), "known": len(known)}
+    return {"less": sum(v < own - TOLERANCE * max(1.0, abs(own)) for v in known), "known": len(known)}
 
 
 # ------------------------------------------------------------------------------------------------ the first phase
@@ -329,9 +329,9 @@ def _ranks(values: Sequence[float]) -> list[int]:
     return [1 + sum(v > own + AGREE for v in values) for own in values]
 
 
-def _look_alikes(s: Summary) -> Iterator[Note]:
+def _near_duplicates(s: Summary) -> Iterator[Note]:
     """Of each pool how many images are near to one of the tuning pool, and the closest pair."""
-    for r in s.results.look_alikes:
+    for r in s.results.near_duplicates:
         if r["number"]:
             continue
         of = {"pool": names(s)[r["pool"]], "tuning": tuning(s)}

@@ -69,7 +69,7 @@ def _data(s: Summary) -> dict[str, Any]:
             for d in s.pairs
         ],
         "modalities": [
-            {"method": w.label, "judged_by": w.classifier, "lost": _over(w.over), "p": w.p} for w in s.worth
+            {"method": w.label, "judged_by": w.classifier, "lost": _over(w.over), "p": w.p} for w in s.modality_ablation
         ],
         "noise": [
             {

@@ -117,7 +117,7 @@ def _ordered(d: Difference) -> tuple[str, str]:
 
 
 def _modalities(s: Summary) -> Iterator[Note]:
-    for w in s.worth:
+    for w in s.modality_ablation:
         if w.p <= 0.05 and w.over.interval.sign > 0:
             yield note("mcil.modality", method=w.label, lost=w.over.interval.value, classifier=w.classifier, p=w.p)
 

@@ -148,9 +148,9 @@ PAIRS = Layout(
         Column("order", "order"),
     ),
 )  # fmt: skip
-WORTH = Layout(
+MODALITIES = Layout(
     "modalities",
-    "What each modality is worth",
+    "Modality ablation",
     (
         METHOD,
         Column("judged_by", "evaluated by"),
@@ -180,13 +180,13 @@ NOISE = Layout(
         SAID,
     ),
 )  # fmt: skip
-LAYOUTS = (METHODS, FURTHER, EXPERIENCES, PAIRS, WORTH, NOISE)
+LAYOUTS = (METHODS, FURTHER, EXPERIENCES, PAIRS, MODALITIES, NOISE)
 """Of all tables that a run may have."""
 
 
 def tables(s: Summary) -> list[Table]:
     """All but that of `key`."""
-    return [further(s), experiences(s), pairs(s), worth(s), noise(s)]
+    return [further(s), experiences(s), pairs(s), modality_ablation(s), noise(s)]
 
 
 def key(s: Summary) -> Table:
@@ -271,7 +271,7 @@ def verdict(d: Difference) -> str:
     return f"{d.first if d.pair.over.interval.value > 0 else d.second} above" if d.pair.differs else "undecided"
 
 
-def worth(s: Summary) -> Table:
+def modality_ablation(s: Summary) -> Table:
     """What a method loses when it is evaluated otherwise than on pairs as they are."""
     of = {(o.label, o.classifier): o for o in s.others}
     rows = [
@@ -283,10 +283,10 @@ def worth(s: Summary) -> Table:
             w.p,
             _lost(w.over, w.p),
         )
-        for w in s.worth
+        for w in s.modality_ablation
     ]
     lead = f"The same states, evaluated otherwise. Each interval holds by itself, over {s.unit}; all share the test images."
-    return table(WORTH, lead, rows)
+    return table(MODALITIES, lead, rows)
 
 
 def _lost(over: OverRuns, p: float) -> str:

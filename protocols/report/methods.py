@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from protocols.report.table import NEITHER, OURS, WORDS, Column, Layout, Table, table
-from seqsearch.core.bounds import plain, range_text
+from seqsearch.core.limits import plain, range_text
 from seqsearch.core.registry import ItemKind, declared, names
 from seqsearch.methods.config import EMBEDDED, SCRATCH, TINY, LogUniform, default_of, space_of
 

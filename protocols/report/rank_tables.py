@@ -29,7 +29,7 @@ from seqsearch.distribution.interval import Interval
 SIGNIFICANT = 0.05
 
 OWN = f"{OURS}, docs/compare.md"
-ALIKE = "higher: they rank alike"
+AGREE = "higher: they rank alike"
 BELOW = f"{CLDYB}, section 5.2, below Tables 1 and 4"
 COEFFICIENT = Scale("1", "-1 to 1", lambda r: f"{r:.3f}")
 METHOD = Column("method", "Method")
@@ -61,11 +61,11 @@ AGREEMENT = Layout(
     (
         Column("column", "Column"),
         Column(
-            "srcc", "SRCC", "Spearman's rank correlation of a column with the reference, over methods", COEFFICIENT, ALIKE, BELOW,
+            "srcc", "SRCC", "Spearman's rank correlation of a column with the reference, over methods", COEFFICIENT, AGREE, BELOW,
             "correlation of ranks, ties at their mean",
         ),
         SRCC_P,
-        Column("krcc", "KRCC", "Kendall's rank correlation with the reference, over methods", COEFFICIENT, ALIKE, BELOW, "tau-b"),
+        Column("krcc", "KRCC", "Kendall's rank correlation with the reference, over methods", COEFFICIENT, AGREE, BELOW, "tau-b"),
         replace(SRCC_P, key="krcc_p"),
         Column("p_is_of", "p is of", "whether p is of all orders, or approximate", WORDS, NEITHER, OWN),
     ),

@@ -109,7 +109,7 @@ def unit_costs(study: Study, prefix: Prefix, evaluated: EvaluationSplit, scratch
     Raises:
         UserError: a method fails on them.
     """
-    memory = needed(study, own_files=True)
+    memory = needed(study, user_modules=True)
     if memory and (said := too_little(memory, EngineOptions(workers=0), study.world.device != "cpu")):
         warn(said)
     trainer, settings = InlineEvaluator(study.world).trainer, study.settings

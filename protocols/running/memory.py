@@ -34,15 +34,15 @@ class Needed:
         return self.step.total + self.process
 
 
-def needed(study: Study, own_files: bool = False) -> Needed | None:
+def needed(study: Study, user_modules: bool = False) -> Needed | None:
     """None where no method trains a network by steps whose number of images is known.
 
-    Methods in files of users are measured only with ``own_files``: by dry runs, which run them in this process anyhow.
+    Methods in files of users are measured only with ``user_modules``: by dry runs, which run them in this process anyhow.
     """
     images = int(study.images_per_class()["trained"] * len(study.view.class_ids))
     on_cpu, found, until = study.world.device == "cpu", list[Needed](), time.monotonic() + SECONDS
     for method in dict.fromkeys(study.trained):
-        if time.monotonic() < until and (own_files or ":" not in method.target):
+        if time.monotonic() < until and (user_modules or ":" not in method.target):
             step = step_memory(study.world, method, study.view.class_ids, images)
             found += [Needed(method.label, step, _process() if on_cpu else 0)] if step else []
     return max(found, key=lambda n: n.bytes, default=None)

@@ -18,7 +18,7 @@ from seqsearch.building.leaks import forms_of, holding, spelt
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable, shortened
 from seqsearch.pools.base import ClassInfo
-from seqsearch.pools.bound import dealt
+from seqsearch.pools.grouped_split import dealt
 
 WARNED, REFUSED = 0.5, 0.95
 """Balanced accuracy above which a column is pointed out, and from which it is taken for a name of the class."""

@@ -21,7 +21,7 @@ from seqsearch.building.writing import strings
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
 from seqsearch.pools.base import Pool, Rows, row_offsets
-from seqsearch.pools.bound import by_themselves, numbers_of
+from seqsearch.pools.grouped_split import by_themselves, numbers_of
 from seqsearch.pools.parts.layout import SPLITS
 
 

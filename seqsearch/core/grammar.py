@@ -12,9 +12,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from seqsearch.core import command_line
-from seqsearch.core.bounds import wrong_text
 from seqsearch.core.errors import UserError
 from seqsearch.core.kinds import is_ours, spelled
+from seqsearch.core.limits import wrong_text
 from seqsearch.core.typed import brief
 
 _CONTINUES = re.compile(r"^\s*[A-Za-z_]\w*\s*=")

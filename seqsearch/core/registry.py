@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from seqsearch.core import command_line, own_files
+from seqsearch.core import command_line, user_modules
 from seqsearch.core.deadline import ends_session
 from seqsearch.core.declared import module as declared_module
 from seqsearch.core.errors import UserError
@@ -81,13 +81,13 @@ def declared(kind: ItemKind, name: str) -> Any:
 
 def _user_module(kind: ItemKind, name: str) -> ModuleType:
     if not name.endswith(".py"):
-        with own_code(f"{kind} module {name!r} cannot be imported"):
+        with user_code(f"{kind} module {name!r} cannot be imported"):
             return _imported(name)
     path = at_home(name).resolve()
     if not os.path.isfile(path):
         raise UserError(f"{kind} file {name!r} does not exist")
-    with own_code(f"{kind} file {name!r} does not load"):
-        return own_files.module(path)
+    with user_code(f"{kind} file {name!r} does not load"):
+        return user_modules.module(path)
 
 
 def _imported(name: str) -> ModuleType:
@@ -107,7 +107,7 @@ def _imported(name: str) -> ModuleType:
 
 
 @contextmanager
-def own_code(what: str) -> Iterator[None]:
+def user_code(what: str) -> Iterator[None]:
     """A block that calls code of the user's, for once, before anything is computed. (What calls ``os._exit`` ends the process.)
 
     Raises:
@@ -121,7 +121,7 @@ def own_code(what: str) -> Iterator[None]:
         if ends_session(error):
             raise
         said = " ".join(str(error).split())[:300]
-        place = "" if isinstance(error, SyntaxError) else own_files.place(error.__traceback__)  # it names its own
+        place = "" if isinstance(error, SyntaxError) else user_modules.place(error.__traceback__)  # it names its own
         where = f" ({place})" if place else ""
         raise UserError(f"{what}: {type(error).__name__}{f': {said}' if said else ''}{where}; mend it") from None
 
@@ -140,7 +140,7 @@ def made(kind: ItemKind, item: Item, members: Iterable[str]) -> Any:
         UserError: unknown item or option, or what was made lacks one of them.
     """
     build = load(kind, item.target)
-    with own_code(f"{kind} {item.text!r} cannot be made"):
+    with user_code(f"{kind} {item.text!r} cannot be made"):
         try:
             found = build(**dict(item.params))
         except TypeError as error:

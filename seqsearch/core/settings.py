@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from seqsearch.core.bounds import out_of_bounds, product_text, wrong_text
 from seqsearch.core.errors import UserError
+from seqsearch.core.limits import out_of_bounds, product_text, wrong_text
 from seqsearch.core.typed import brief, fits, in_words
 
 MOST_TASKS = 10_000

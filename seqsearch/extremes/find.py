@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 
 from seqsearch.core.errors import UserError
 from seqsearch.extremes import anneal, exact
-from seqsearch.extremes.bound import bound_within
 from seqsearch.extremes.objective import Labels, Objective, Problem, tasks_of
 from seqsearch.extremes.paper import Direction, PaperOptions
 from seqsearch.extremes.restarts import ExtremesSearch, FinderName, Run
+from seqsearch.extremes.upper_bound import bound_within
 
 KINDS = ("anneal", "paper", "exact")
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from seqsearch.backbones.open import own_presets
-from seqsearch.core.bounds import out_of_bounds
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
-from seqsearch.core.registry import own_code
+from seqsearch.core.limits import out_of_bounds
+from seqsearch.core.registry import user_code
 from seqsearch.core.text import did_you_mean
 from seqsearch.core.typed import LARGEST, brief
 
@@ -169,7 +169,7 @@ def config_of(build: type[Configurable], item: Item, backbone: str) -> Config:
         UserError: as `build_config`, with the item named.
     """
     try:
-        with own_code("its parameters cannot be checked"):
+        with user_code("its parameters cannot be checked"):
             return build_config(build, dict(item.params), backbone)
     except UserError as error:
         kind = getattr(build, "kind", "method")

@@ -12,7 +12,7 @@ from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
 from seqsearch.core.identity import code_digest, source_files, versions
-from seqsearch.core.registry import ItemKind, load, own_code
+from seqsearch.core.registry import ItemKind, load, user_code
 from seqsearch.core.types import MethodSpec
 from seqsearch.methods.base import Additive, Caps, Method
 from seqsearch.methods.command import Command, command_spec
@@ -74,7 +74,7 @@ def capabilities(build: Any, config: Config, label: str) -> Caps:
     Raises:
         UserError: an own method's `capabilities` fails.
     """
-    with own_code(f"method {label!r} failed in capabilities()"):
+    with user_code(f"method {label!r} failed in capabilities()"):
         caps: Caps = build.capabilities(config)
     return caps
 
@@ -160,7 +160,7 @@ def _backbone_files(backbone: Backbone) -> list[Path]:
 
 def _anchor(build: Any, config: Config) -> int | None:
     """See `MethodSpec.anchor`. Sums over stored features are not worth keeping apart: they cost less than the book-keeping."""
-    with own_code(f"method {build.__name__!r} failed in anchor()"):
+    with user_code(f"method {build.__name__!r} failed in anchor()"):
         trains = (
             isinstance(build, type) and issubclass(build, Additive) and build.capabilities(config).input == "images"
         )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError
-from seqsearch.pools.bound import parted
+from seqsearch.pools.grouped_split import parted
 
 if TYPE_CHECKING:
     import torch

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows, row_offsets
-from seqsearch.pools.bound import by_themselves
 from seqsearch.pools.folder import check_options
+from seqsearch.pools.grouped_split import by_themselves
 from seqsearch.pools.parts.captions import TextColumn, check_policy, drawn_texts_of, texts_of
 from seqsearch.pools.parts.decode import decoded
 from seqsearch.pools.parts.parquet_columns import BOUND, image_column, read_columns, readable, split_of_name

@@ -11,8 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from seqsearch.core.bounds import wrong_text
 from seqsearch.core.errors import UserError
+from seqsearch.core.limits import wrong_text
 from seqsearch.core.text import from_cell, shown
 from seqsearch.core.typed import brief, fits
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, damage_reported

@@ -11,7 +11,7 @@ from seqsearch.backbones.base import Backbone
 from seqsearch.features.store import UnionFeatures
 from seqsearch.pools.union import Union
 from seqsearch.storage.files import cache_root
-from seqsearch.study.look_alikes import LookAlikes, look_alikes
+from seqsearch.study.near_duplicates import NearDuplicates, near_duplicates
 from seqsearch.study.overlap import overlaps
 
 
@@ -27,7 +27,7 @@ class Compared:
 
     named: Mapping[str, str]
     images: int
-    near: LookAlikes | None
+    near: NearDuplicates | None
 
 
 def compared(pools: Union, others: Union, backbone: Backbone | None, device: str) -> Compared:
@@ -46,5 +46,5 @@ def compared(pools: Union, others: Union, backbone: Backbone | None, device: str
         return Compared(named, found.images, None)
     both, first = Union([*others.parts, *pools.parts]), len(others.classes)
     features = UnionFeatures(cache_root(), both, backbone, torch.device(device))
-    near = look_alikes(both, features.rows, range(first), range(first, len(both.classes)), device)
+    near = near_duplicates(both, features.rows, range(first), range(first, len(both.classes)), device)
     return Compared(named, found.images, near)

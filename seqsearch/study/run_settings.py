@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from seqsearch.core import command_line
-from seqsearch.core.bounds import wrong_text
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
+from seqsearch.core.limits import wrong_text
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located_text
 from seqsearch.core.typed import brief, fits

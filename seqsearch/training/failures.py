@@ -14,7 +14,7 @@ from seqsearch.core.deadline import ends_session
 from seqsearch.core.errors import Diverged as Diverged
 from seqsearch.core.identity import PACKAGE
 from seqsearch.core.outcomes import Status
-from seqsearch.core.own_files import place
+from seqsearch.core.user_modules import place
 from seqsearch.training.guard import NotAsLent
 
 LONGEST = 20_000

@@ -24,7 +24,7 @@ from seqsearch.results.rows import (
     result_rows,
     trace_rows,
 )
-from seqsearch.results.schema import ACCURACIES, EFFECTS, ESTIMATES, LOOK_ALIKES, RESULTS, TABLE, TRACE, TRIALS
+from seqsearch.results.schema import ACCURACIES, EFFECTS, ESTIMATES, NEAR_DUPLICATES, RESULTS, TABLE, TRACE, TRIALS
 from seqsearch.results.tables import write_rows, write_sequences, write_trainings
 
 SPLIT = "a-split"
@@ -141,8 +141,8 @@ def write_run(
     write_rows(path / "accuracy.parquet", ACCURACIES, info, accuracies)
     cell = {"pool": "glyphs", "method_id": "er", "params": "{}", "orders": 2, "diverged": 0, "train_seconds": 1.0}
     write_rows(path / TABLE.file, TABLE, info, [{**cell, "use": use, "accuracy": 0.5} for use in ("tuned", "original")])
-    pair = {c.name: 1 if c.type == "int64" else 0.5 if c.type == "float64" else "a" for c in LOOK_ALIKES.columns}
-    write_rows(path / LOOK_ALIKES.file, LOOK_ALIKES, info, [{**pair, "number": n} for n in range(2)])
+    pair = {c.name: 1 if c.type == "int64" else 0.5 if c.type == "float64" else "a" for c in NEAR_DUPLICATES.columns}
+    write_rows(path / NEAR_DUPLICATES.file, NEAR_DUPLICATES, info, [{**pair, "number": n} for n in range(2)])
     return path
 
 

@@ -48,7 +48,7 @@ class GroupCount:
 
 
 @dataclass(frozen=True)
-class Alike:
+class SequenceSimilarity:
     """A mean similarity of a found sequence among those of random draws.
 
     Attributes:
@@ -82,7 +82,7 @@ class Common:
     """Of all found sequences; ``notes`` say what cannot be told."""
 
     groups: tuple[GroupCount, ...] = ()
-    alike: tuple[Alike, ...] = ()
+    alike: tuple[SequenceSimilarity, ...] = ()
     pairs: tuple[Pair, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -99,7 +99,9 @@ def in_common(
         notes.append("Some classes are of an excluded group: groups and similarities are not compared.")
         return Common(notes=tuple(notes))
     groups = [] if notes else [g for s in found for g in _groups(s, pool, at)]
-    alike = [a for s in found for by, m in similarities.items() for a in _alike(s, by, m.values, at, seed, not notes)]
+    alike = [
+        a for s in found for by, m in similarities.items() for a in _similarity(s, by, m.values, at, seed, not notes)
+    ]
     return Common(
         tuple(replace(g, p=p) for g, p in zip(groups, holm([g.p for g in groups]), strict=True) if g.found),
         tuple(replace(a, holm=p) for a, p in zip(alike, holm([a.place.p for a in alike]), strict=True)),
@@ -121,9 +123,9 @@ def _groups(s: TaskSequence, pool: PoolView, at: Mapping[ClassId, int]) -> list[
     ]
 
 
-def _alike(
+def _similarity(
     s: TaskSequence, by: str, S: Float64, at: Mapping[ClassId, int], seed: int, drawn: bool
-) -> list[Alike]:  # fmt: skip
+) -> list[SequenceSimilarity]:  # fmt: skip
     tasks: Tasks = [np.array([at[c] for c in t.classes]) for t in s.tasks]
     own, ends = np.concatenate(tasks[1:]), np.cumsum([len(t) for t in tasks[1:]])[:-1]
     others = np.setdiff1d(np.arange(len(S)), tasks[0])
@@ -137,7 +139,7 @@ def _alike(
         "order": (lambda t: _between(S, t), lambda: [tasks[0], *(tasks[1 + i] for i in rng.permutation(len(tasks) - 1))]),
     }  # fmt: skip
     return [
-        Alike(s.sequence_id, by, about, place(figure(tasks), [figure(draw()) for _ in range(DRAWS)]), 1.0)
+        SequenceSimilarity(s.sequence_id, by, about, place(figure(tasks), [figure(draw()) for _ in range(DRAWS)]), 1.0)
         for about, (figure, draw) in draws.items()
         if (drawn or about != "content") and (about != "grouping" or max(len(t) for t in tasks[1:]) > 1)
     ]

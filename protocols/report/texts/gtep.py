@@ -146,7 +146,7 @@ TEXTS = {
     ),
     # methods on a pool
     "gtep.below": Text("finding", "On {pool}, {below} {below:is/are} significantly below {first}."),
-    "gtep.alike": Text("detail", "On {pool}, {alike} {alike:is/are} not significantly below {first}."),
+    "gtep.near_duplicates": Text("detail", "On {pool}, {alike} {alike:is/are} not significantly below {first}."),
     "gtep.no_interval": Text("detail", "H of {methods} has no interval on {pool}: {why}."),
     "gtep.takeaway_yes": Text(
         "detail", "The paper's Key Takeaway 1, on {pool}: {first} outperforms the other methods with these settings."

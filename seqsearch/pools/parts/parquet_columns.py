@@ -16,7 +16,7 @@ from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.pools.base import LONGEST_NAME
-from seqsearch.pools.bound import numbers_of
+from seqsearch.pools.grouped_split import numbers_of
 from seqsearch.pools.parts.layout import METADATA, SPLITS
 from seqsearch.storage.files import atomic_file, cache_root
 from seqsearch.storage.inside import Inside

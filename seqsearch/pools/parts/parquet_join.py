@@ -39,7 +39,7 @@ def joined(files: list[Path], parts: list[dict[str, Any]], split: str) -> Column
     group, groups = _texts(parts, "group", [printable(files[0].stem if len(files) == 1 else files[0].parent.name)])
     named, own = _texts(parts, "class_name", [])
     if own:
-        names = _own_names(files[0], labels, names, named, own)
+        names = _chosen_names(files[0], labels, names, named, own)
     lengths = [p["lengths"] for p in parts if "lengths" in p]
     given = None
     with lenient(split == "random"):
@@ -102,7 +102,7 @@ def _texts(parts: list[dict[str, Any]], name: str, default: list[str]) -> tuple[
     return np.concatenate(codes), texts
 
 
-def _own_names(
+def _chosen_names(
     file: Path, labels: NDArray[np.int64], names: list[str], named: NDArray[np.int64], own: list[str]
 ) -> list[str]:
     """Names of labels by the column ``class_name``, which must say one thing of each."""

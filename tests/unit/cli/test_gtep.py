@@ -40,7 +40,7 @@ def refused(path: Path, *arguments: object) -> str:
         (["--methods", "simplecil", "--pool", HALF.format(2)], "--tune-pool is missing"),
         (
             ["--methods", "simplecil", "--tune-pool", HALF.format(1), "--pool", HALF.format(2), "--pool", HALF.format(1)],
-            "must have other classes than what is tuned on: name other pools, or halves of one (half=1 and half=2)",
+            "the pools to evaluate on must have other classes: name other pools, or halves of one (half=1 and half=2)",
         ),
         (
             ["--methods", "simplecil", "--tune-pool", HALF.format(1), "--pool", ",".join([HALF.format(2)] * 2)],

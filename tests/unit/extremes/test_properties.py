@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seqsearch.extremes import exact
-from seqsearch.extremes.bound import certified_bound
 from seqsearch.extremes.find import find
 from seqsearch.extremes.objective import Objective, Problem, labels_of, random_labels, task_sizes
+from seqsearch.extremes.upper_bound import certified_bound
 
 quiet = settings(deadline=None, suppress_health_check=list(HealthCheck))
 KINDS = ("normal", "cosine", "negative", "constant", "zero", "integers", "huge", "tiny", "sparse", "block")

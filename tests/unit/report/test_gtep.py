@@ -105,7 +105,7 @@ def test_the_first_and_those_that_may_be_the_best_are_named() -> None:
     assert bold == {"near", "good"}
     found = coded(s)
     assert found["gtep.below"][0].values == {"pool": POOL, "below": ("poor",), "first": "good"}
-    assert found["gtep.alike"][0].values["alike"] == ("near",)
+    assert found["gtep.near_duplicates"][0].values["alike"] == ("near",)
     assert len(found["gtep.bold"]) == len(found["gtep.untested"]) == 1
 
 

@@ -10,7 +10,7 @@ import pytest
 from protocols.gtep.summary import summarise
 from protocols.gtep.unshared import Unshared
 from protocols.report import gtep_tried
-from protocols.report.gtep_compared import look_alikes, unshared
+from protocols.report.gtep_compared import near_duplicates, unshared
 from protocols.report.gtep_headline import headline, tiles
 from protocols.report.gtep_notes import PAIRS_NAMED
 from seqsearch.distribution.interval import Interval
@@ -197,13 +197,13 @@ def test_look_alikes_are_counted_and_the_closest_are_named(near: int, code: str)
         "median_within": 0.3,
         "median_across": 0.4,
     }
-    alike = replace(s, results=replace(s.results, look_alikes=(row, {**row, "number": 1})))
+    alike = replace(s, results=replace(s.results, near_duplicates=(row, {**row, "number": 1})))
     found = coded(alike)
     assert {"gtep.near", "gtep.none_near"} & set(found) == {code}
     assert found[code][0].values["images"] == 40
     [closest] = found["gtep.closest"]
     assert r"jay\x1b [1] and van [2], by features of resnet18" in closest.text
-    assert [str(row[3]).endswith("*") for row in look_alikes(alike).texts] == [bool(near), False]
+    assert [str(row[3]).endswith("*") for row in near_duplicates(alike).texts] == [bool(near), False]
 
 
 def test_what_is_told_of_settings_is_what_orders_tell() -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 from protocols.mcil.summary import Summary, summarise
 from protocols.report.mcil import view
 from protocols.report.mcil_notes import headline, notes
-from protocols.report.mcil_tables import LAYOUTS, best, key, noise, pairs, worth
+from protocols.report.mcil_tables import LAYOUTS, best, key, modality_ablation, noise, pairs
 from protocols.report.notes import Note
 from protocols.report.table import Marked
 from protocols.report.terminal import render
@@ -112,7 +112,7 @@ def test_what_a_modality_is_worth_is_paired_over_the_runs():
     image = np.round(full + np.array(runs(-0.3, sd=0.005)), 3)
     text = np.round(full + np.array(runs(0.0, sd=0.05)), 3)
     s = summary({"a": full, ("a", "image only"): image, ("a", "text only"): text})
-    rows = {row[1]: row for row in worth(s).rows}
+    rows = {row[1]: row for row in modality_ablation(s).rows}
     assert rows["image only"][-1] == "worse"
     assert rows["text only"][-1] == "undecided"
     (said,) = coded(s)["mcil.modality"]

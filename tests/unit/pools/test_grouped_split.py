@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import PARTS, ClassInfo, Split, SplitSizes
-from seqsearch.pools.bound import by_themselves, dealt, numbers_of
+from seqsearch.pools.grouped_split import by_themselves, dealt, numbers_of
 from seqsearch.pools.open import build_pool
 from seqsearch.pools.parquet import build
 from tests.unit.pools.test_parquet import png

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from benchmarks.extremes_bound import supergradient_bound
-from seqsearch.extremes import bound
-from seqsearch.extremes.bound import bound_within, certified_bound
+from seqsearch.extremes import upper_bound
 from seqsearch.extremes.exact import exact_extremes
 from seqsearch.extremes.objective import Objective, Problem, task_sizes
 from seqsearch.extremes.paper import Direction
+from seqsearch.extremes.upper_bound import bound_within, certified_bound
 
 
 def sparse(n: int, seed: int = 0) -> np.ndarray:
@@ -25,15 +25,15 @@ def sparse(n: int, seed: int = 0) -> np.ndarray:
 def evaluations(problem: Problem, direction: Direction, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The bounds that were looked at, in order."""
     found: list[float] = []
-    real = bound._Relaxed.at
+    real = upper_bound._Relaxed.at
 
-    def watched(self: bound._Relaxed, shift: np.ndarray) -> tuple[float, np.ndarray]:
+    def watched(self: upper_bound._Relaxed, shift: np.ndarray) -> tuple[float, np.ndarray]:
         value = real(self, shift)
         found.append(value[0])
         return value
 
     with monkeypatch.context() as patch:
-        patch.setattr(bound._Relaxed, "at", watched)
+        patch.setattr(upper_bound._Relaxed, "at", watched)
         certified_bound(problem, direction)
     return found
 
@@ -55,13 +55,13 @@ def test_it_stops_where_nothing_is_gained(monkeypatch: pytest.MonkeyPatch) -> No
     looked = evaluations(low_rank, "hard", monkeypatch)
     assert len(looked) < 10
     rugged = evaluations(Problem(sparse(60), task_sizes(60, 10), Objective.named("within")), "hard", monkeypatch)
-    assert len(looked) < len(rugged) <= bound.MOST + 5
+    assert len(looked) < len(rugged) <= upper_bound.MOST + 5
     assert max(rugged) - rugged[0] > 0.05 * abs(rugged[0])
 
 
 def test_large_problems_get_one_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [bound.evaluations(n) for n in (50, 500, 1000, 2403)] == [bound.MOST, bound.MOST, 10, 1]
-    monkeypatch.setattr(bound, "evaluations", lambda n: 1)
+    assert [upper_bound.evaluations(n) for n in (50, 500, 1000, 2403)] == [upper_bound.MOST, upper_bound.MOST, 10, 1]
+    monkeypatch.setattr(upper_bound, "evaluations", lambda n: 1)
     assert len(evaluations(Problem(sparse(40), task_sizes(40, 5)), "easy", monkeypatch)) == 1
 
 

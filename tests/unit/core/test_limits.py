@@ -23,7 +23,7 @@ from protocols.cli.types import Measured, Number, Whole
 from protocols.edge.plan_settings import EdgePlanSettings
 from protocols.edge.settings import EdgeSettings
 from protocols.running.protocol import protocols
-from seqsearch.core import bounds, paths, text
+from seqsearch.core import limits, paths, text
 from seqsearch.core.errors import UserError
 from seqsearch.core.registry import load, names
 from seqsearch.core.settings import setting
@@ -33,7 +33,7 @@ TOO_MUCH = ("9" * 400, "9" * 5000, "1000000000000000000000", "-10000000000000000
 
 
 def test_doctests() -> None:
-    assert all(doctest.testmod(module).failed == 0 for module in (bounds, paths, text))
+    assert all(doctest.testmod(module).failed == 0 for module in (limits, paths, text))
 
 
 def test_a_number_without_bounds_is_no_setting() -> None:
@@ -170,5 +170,5 @@ def test_a_quantity_is_never_read_in_part(text: str) -> None:
 
 
 def test_half_a_character_is_no_text() -> None:
-    assert "lone surrogate" in bounds.wrong_text("\ud800.py:X")
-    assert not bounds.wrong_text("caf\udce9.py:X")  # a byte of a file name
+    assert "lone surrogate" in limits.wrong_text("\ud800.py:X")
+    assert not limits.wrong_text("caf\udce9.py:X")  # a byte of a file name

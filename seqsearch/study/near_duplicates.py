@@ -49,7 +49,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class LookAlikes:
+class NearDuplicates:
     """Of the classes in play.
 
     Attributes:
@@ -82,13 +82,13 @@ def check_frozen(name: str, backbone: object) -> None:
         )
 
 
-def look_alikes(
+def near_duplicates(
     images: Union,
     features: Callable[[Rows], Floats],
     tuned: Sequence[int],
     evaluated: Sequence[int],
     device: str = "cpu",
-) -> LookAlikes:
+) -> NearDuplicates:
     """Compare all images of these classes of ``images``, by index.
 
     Args:
@@ -125,7 +125,7 @@ def look_alikes(
         for i in closest
     )
     near = int((distances + ROUNDING < below).sum())
-    return LookAlikes(
+    return NearDuplicates(
         tuple(pairs), len(one), len(other), below, near, float(np.median(both)), float(np.median(distances))
     )
 

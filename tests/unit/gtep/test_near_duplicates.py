@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from protocols.gtep.alike import check_alike
+from protocols.gtep.near_duplicates import check_near_duplicates
 from protocols.gtep.protocol import GTEP
 from protocols.gtep.study import prepare
 from protocols.report import gtep
@@ -42,8 +42,8 @@ def test_they_are_shown(run: Path) -> None:
     [closest] = [n for n in view.notes if n.code == "gtep.closest"]
     pair = f"{first['tuned_class']} [{first['tuned_row']}] and {first['judged_class']} [{first['evaluated_row']}]"
     assert pair in closest.text
-    assert [t.title for t in view.all_tables()].count("Images that look alike") == 1
-    assert "Images that look alike" in html(view, "")
+    assert [t.title for t in view.all_tables()].count("Near duplicates") == 1
+    assert "Near duplicates" in html(view, "")
     assert len(json.loads(json.dumps(view.to_json(), allow_nan=False))["look_alikes"]) == 20
 
 
@@ -60,7 +60,7 @@ def test_they_are_shown(run: Path) -> None:
 def test_pairs_that_are_none_are_refused(run: Path, damage: dict[str, Any]) -> None:
     row = rows(run, "look_alikes")[0] | damage
     with pytest.raises(UserError, match="restore the file"):
-        check_alike(run / "look_alikes.parquet", [row], [HALF.format(2)])
+        check_near_duplicates(run / "look_alikes.parquet", [row], [HALF.format(2)])
 
 
 @pytest.mark.parametrize(

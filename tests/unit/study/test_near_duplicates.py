@@ -16,7 +16,7 @@ from seqsearch.features.store import UnionFeatures
 from seqsearch.pools.base import Rows, row_offsets
 from seqsearch.pools.open import build_pool
 from seqsearch.pools.union import Union
-from seqsearch.study.look_alikes import NAMED, SHARE, LookAlikes, look_alikes
+from seqsearch.study.near_duplicates import NAMED, SHARE, NearDuplicates, near_duplicates
 from seqsearch.study.overlap import overlaps
 from tests.photos import write_digits
 
@@ -46,7 +46,7 @@ def test_altered_copies_are_named_which_fingerprints_miss(pools: Union, tmp_path
     tune, evaluated = pools.parts
     assert overlaps(tune, evaluated, range(5), range(2), tmp_path).shared == ()
     features = UnionFeatures(tmp_path, pools, build_backbone("glyph_vit"), torch.device("cpu"))
-    found = look_alikes(pools, features.rows, range(5), range(5, 7))
+    found = near_duplicates(pools, features.rows, range(5), range(5, 7))
     assert (found.tuned, found.evaluated) == (60, 27)
     named = {(p.evaluated, p.evaluated_row): (p.tuned, p.tuned_row) for p in found.pairs[:3]}
     assert named == {(name, i): copy for name, copies in COPIES.items() for i, copy in enumerate(copies)}
@@ -70,8 +70,8 @@ def rigged(seed: int = 0) -> tuple[Union, Rigged]:
     return images, Rigged(images, seed)
 
 
-def run(images: Union, features: Rigged) -> LookAlikes:
-    return look_alikes(images, features.rows, range(6), range(6, 12))
+def run(images: Union, features: Rigged) -> NearDuplicates:
+    return near_duplicates(images, features.rows, range(6), range(6, 12))
 
 
 def test_it_is_what_all_pairs_say() -> None:
@@ -110,4 +110,4 @@ def test_features_that_are_no_numbers_and_too_few_images_are_told() -> None:
     with pytest.raises(UserError, match="look-alikes: features are not finite: choose another backbone"):
         run(images, features)
     with pytest.raises(UserError, match="two images or more on each side"):
-        look_alikes(images, features.rows, [], range(6, 12))
+        near_duplicates(images, features.rows, [], range(6, 12))

@@ -14,14 +14,14 @@ from seqsearch.results.rows import Row
 
 if TYPE_CHECKING:
     from protocols.gtep.plans import Plans
-    from seqsearch.study.look_alikes import LookAlikes
+    from seqsearch.study.near_duplicates import NearDuplicates
 
 DISTANCES = ("distance", "own_distance", "near_below", "median_within", "median_across")
 COUNTS = ("number", "tuned_row", "judged_row", "tuned_images", "judged_images", "near_images")
 WHAT = "near duplicates, or things that are like each other: look at them"
 
 
-def alike_line(found: LookAlikes, tuned: str, evaluated: str) -> str:
+def near_duplicates_line(found: NearDuplicates, tuned: str, evaluated: str) -> str:
     """How many images are near, and which are the closest."""
     first = found.pairs[0]
     return line_of(found.near, found.evaluated, tuned, evaluated) + closest(
@@ -42,10 +42,10 @@ def closest(tuned: str, tuned_row: int, evaluated: str, evaluated_row: int) -> s
     return f"; closest: {shown(tuned)} [{tuned_row}] and {shown(evaluated)} [{evaluated_row}]"
 
 
-def alike_rows(run: Plans) -> Iterator[Row]:
+def near_duplicate_rows(run: Plans) -> Iterator[Row]:
     """Rows of ``look_alikes.parquet``."""
     study = run.study
-    for side, found in run.alike.items():
+    for side, found in run.near_duplicates.items():
         whole = {
             "pool": study.evaluated_on[side].text, "backbone": study.world.backbone(study.look).tag, "tuned_images": found.tuned,
             "judged_images": found.evaluated, "near_images": found.near, "near_below": found.below,
@@ -58,7 +58,7 @@ def alike_rows(run: Plans) -> Iterator[Row]:
             }  # fmt: skip
 
 
-def check_alike(file: Path, rows: Sequence[Row], pools: Sequence[str]) -> None:
+def check_near_duplicates(file: Path, rows: Sequence[Row], pools: Sequence[str]) -> None:
     """
     Raises:
         UserError: pairs of pools that are none of the run's, distances or counts that are none.
