@@ -114,7 +114,7 @@ class Dispatcher:
         return [(ticket.job, result)]
 
     def _again(self, ticket: Ticket, error: Exception) -> None:
-        """An answer found no room in Ray's object store.
+        """An answer did not fit into Ray's object store.
 
         Raises:
             UserError: again and again.

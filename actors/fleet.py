@@ -187,7 +187,7 @@ class Fleet:
         if time.monotonic() - self._looked < LOOK_ROUND_EVERY:
             return
         self._looked = time.monotonic()
-        self._states.make_room()
+        self._states.free_space()
         if self._forget:
             for worker in self.worker_set.handles:
                 worker.handle.drop.remote(self._forget)

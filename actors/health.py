@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-from actors.processes import family
+from actors.processes import descendants
 from seqsearch.core.errors import EngineDied
 
 NAMES = {"gcs_server": "Ray's control service (GCS)", "raylet": "Ray's node manager (raylet)"}
@@ -130,7 +130,7 @@ def abandon() -> None:
     here = ray_node()
     if here is None:
         return
-    started = [pid for _, process in here.live_processes() for pid in family(process.pid)]
+    started = [pid for _, process in here.live_processes() for pid in descendants(process.pid)]
     here.kill_all_processes(check_alive=False, allow_graceful=False)
     for pid in started:
         with contextlib.suppress(OSError):

@@ -44,7 +44,7 @@ class Peers:
             )
             if found is None or set(folder.missing_packs(Manifest.from_json(found.manifest))) - found.packs.keys():
                 return None
-        except (RayError, GetTimeoutError, Damaged):  # gone, too slow, or no room in the object store
+        except (RayError, GetTimeoutError, Damaged):  # gone, too slow, or object store full
             return None
         folder.adopt(digest, found.manifest, found.packs)
         return len(found.manifest) + sum(map(len, found.packs.values()))

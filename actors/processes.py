@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 
-def family(pid: int) -> list[int]:
+def descendants(pid: int) -> list[int]:
     """A process and all its descendants. Not every kernel lists children by itself: all processes are asked for their parent."""
     children: dict[int, list[int]] = defaultdict(list)
     for name in filter(str.isdecimal, os.listdir("/proc")):

@@ -18,7 +18,7 @@ from seqsearch.storage.files import cannot_write
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.unfinished import held_mark
 
-ROOM_EVERY = 60.0
+FREE_EVERY = 60.0
 """Seconds between looks at the bytes of shared states."""
 
 
@@ -44,7 +44,7 @@ class RunStates:
         self._folder, self._engine = StateFolder(path), engine
         self._keeps, self._events, self._needed, self._check = keeps, events, needed, check
         self._store = StateStore(engine.state_store) if engine.remote_store else None
-        self._room_made = 0.0
+        self._freed_at = 0.0
         self._here = Inside.below(path)
         self._mark: IO[bytes] | None = None
         try:
@@ -59,11 +59,11 @@ class RunStates:
         if not self._keeps and self._is_mine():
             self._folder.remove(states)
 
-    def make_room(self) -> None:
+    def free_space(self) -> None:
         """Keep the states that other runs may use within ``state_cache``; those that this run needs stay."""
-        if time.monotonic() - self._room_made < ROOM_EVERY:
+        if time.monotonic() - self._freed_at < FREE_EVERY:
             return
-        self._room_made = time.monotonic()
+        self._freed_at = time.monotonic()
         if self._mark is not None and not self._mark.closed:
             os.utime(self._mark.fileno())  # where locks are not shared, its time says that it is held
         if not self._engine.state_store or not self._is_mine():
@@ -79,8 +79,8 @@ class RunStates:
         self._folder.sweep_unfinished()  # the mark, too, unless another run has it
         if not self._keeps and self._is_mine():
             self._folder.sweep(grace=0.0)
-        self._room_made = -ROOM_EVERY
-        self.make_room()
+        self._freed_at = -FREE_EVERY
+        self.free_space()
 
     def _is_mine(self) -> bool:
         with contextlib.suppress(UserError):

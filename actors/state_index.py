@@ -87,7 +87,7 @@ class StateIndex:
         by_folder = {m.hello.folder: m for m in handles if m.hello}
         offers = {}
         for digest, k in known.items():
-            lender = by_name.get(k.worker) or by_folder.get(k.folder)
-            lends = lender is not None and k.size > 0 and k.folder != here
-            offers[digest] = Offer(k.seconds, k.size, (lender.name, lender.handle) if lender and lends else None)
+            source = by_name.get(k.worker) or by_folder.get(k.folder)
+            offered = source is not None and k.size > 0 and k.folder != here
+            offers[digest] = Offer(k.seconds, k.size, (source.name, source.handle) if source and offered else None)
         return offers

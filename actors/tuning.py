@@ -155,7 +155,7 @@ class TunedTrials:
             gone = passed(self._ends.pop(result.state))
             self._needed -= gone
             self.drop(gone)
-        self._states.make_room()
+        self._states.free_space()
 
     def began(self, running: int) -> None:
         """So many trials run now."""

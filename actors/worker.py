@@ -134,7 +134,7 @@ class Worker:
     ) -> Reply:
         """Do one job. A tuple names a shard of frozen features to be computed; ``alone``: the device is its own for now."""
         start = time.perf_counter()
-        with self._trainer.having(offers, alone):
+        with self._trainer.context(offers, alone):
             result: Any = None
             if isinstance(job, Edge):
                 result = self._trainer.train(job)

@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from actors.processes import family
+from actors.processes import descendants
 from benchmarks.chaos_faults import (
     AT_START,
     COMMAND,
@@ -214,7 +214,7 @@ class Storm:
         waiting = [(f, self._moment(session.run, f in (*ENDS, *RAY_ENDS))) for f in faults if f not in AT_START]
         end = time.monotonic() + PATIENCE
         while session.process.poll() is None:
-            for pid in family(session.process.pid):
+            for pid in descendants(session.process.pid):
                 self.processes.setdefault(pid, _began(pid))
             for name, due in list(waiting):
                 if due() and session.process.poll() is None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.processes import family
+from actors.processes import descendants
 
 COMMAND = ("-m", "protocols.cli")
 
@@ -39,7 +39,7 @@ def kill(session: Session, number: int = signal.SIGKILL) -> bool:
 
 def kill_all(session: Session, number: int = signal.SIGKILL) -> bool:
     """The driver and whatever it started, as the end of a job does."""
-    for pid in family(session.process.pid):
+    for pid in descendants(session.process.pid):
         _send(pid, number)
     return True
 
@@ -53,7 +53,7 @@ def pause(session: Session) -> bool:
 
 def kill_part(session: Session, *names: str) -> bool:
     """A process of the driver's Ray, by its program or the beginning of its title."""
-    found = [pid for pid in family(session.process.pid) if Path(_name(pid)).name.startswith(names)]
+    found = [pid for pid in descendants(session.process.pid) if Path(_name(pid)).name.startswith(names)]
     return bool(found) and _send(session.draw.choice(found), signal.SIGKILL)
 
 

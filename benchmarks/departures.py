@@ -35,7 +35,7 @@ from benchmarks.learnability import TASKS, learned, sequence
 from benchmarks.tools import write_result
 from seqsearch.core.digests import digest_of
 from seqsearch.core.grammar import parse_item
-from seqsearch.core.outcomes import MOVED, EdgeResult
+from seqsearch.core.outcomes import REPRESENTATION_DRIFT, EdgeResult
 from seqsearch.core.registry import names
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.search import outcome
@@ -182,7 +182,7 @@ def movements() -> list[Record]:
     rows = []
     for method in (*names("method"), *MORE):
         notes = [dict(e.notes) for results, _ in trained(method, SEEDS["moved"], tasks=FEW) for e in results]
-        found = [n[MOVED] for n in notes if MOVED in n]
+        found = [n[REPRESENTATION_DRIFT] for n in notes if REPRESENTATION_DRIFT in n]
         if found:
             row = {"method": method, "median": statistics.median(found), "least": min(found), "most": max(found)}
             rows.append(row)

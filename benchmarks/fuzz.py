@@ -6,7 +6,7 @@ Links in place of files and folders (kinds ``...-links``) must not be followed: 
 
 Printed for each kind: inputs, how many were refused in one line, how many were read all the same (a flipped bit of a pixel is
 still an image), and how many were neither: those fail, and are kept in FOLDER. Inputs are read in forked processes, which may
-take `ROOM` more memory and `SECONDS` of processor time. With ``--inputs``, as many are read of each kind, however long that
+take `MEMORY` more memory and `SECONDS` of processor time. With ``--inputs``, as many are read of each kind, however long that
 takes, and what happened is written to benchmarks/results/fuzz.json.
 """
 
@@ -35,7 +35,7 @@ from benchmarks.tools import write_result
 from seqsearch.core.errors import UserError
 from tests.unit.running.baits import look
 
-ROOM, SECONDS = 1 << 30, 20
+MEMORY, SECONDS = 1 << 30, 20
 LONGEST = 1200
 """Characters of a refusal; paths are part of it."""
 BATCH = 20
@@ -49,7 +49,7 @@ def attempt(kind: Kind, folders: list[Path]) -> list[str]:
     if child == 0:
         os.close(reader)
         taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (taken + ROOM, taken + ROOM))
+        resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, taken + MEMORY))
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         signal.alarm(10 * SECONDS)  # waiting takes no processor time
         with open(writer, "w", errors="replace") as pipe:

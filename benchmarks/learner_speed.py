@@ -89,7 +89,7 @@ class Step:
 
 
 def context(dim: int) -> Any:
-    """What learners of frozen features are lent."""
+    """Resources given to learners of frozen features."""
 
     def generator(phase: str) -> torch.Generator:
         return torch.Generator().manual_seed(0)
@@ -247,9 +247,9 @@ def engine(rounds: int = 7) -> dict[str, Any]:
             method.state_dict()
 
         def bare() -> None:
-            lent = WorkerContext(source, 0, 0)
-            network, head = lent.fresh_backbone(), nn.Linear(lent.dim, played.stream_classes)
-            new = new_head(played.stream_classes, lent.dim, lent.generator("head"), lent.device)
+            context = WorkerContext(source, 0, 0)
+            network, head = context.fresh_backbone(), nn.Linear(context.dim, played.stream_classes)
+            new = new_head(played.stream_classes, context.dim, context.generator("head"), context.device)
             head.load_state_dict({"weight": new.weight.detach(), "bias": new.bias.detach()})
             descent = torch.optim.SGD([*network.parameters(), *head.parameters()], lr, momentum=0.9, weight_decay=1e-4)
             draw = np.random.default_rng(0)

@@ -19,13 +19,13 @@ class LinearHead(Prompted):
 
     caps = Caps(input="frozen", trains_backbone=False)
 
-    def opened(self, task: TaskData) -> Prompts:
+    def initial_prompts(self, task: TaskData) -> Prompts:
         return {}
 
-    def instructed(self, tokens: Tensor, query: Tensor, own: Prompts | None) -> tuple[Tensor, Tensor]:
+    def inject(self, tokens: Tensor, query: Tensor, own: Prompts | None) -> tuple[Tensor, Tensor]:
         return query, torch.zeros((), device=query.device)
 
-    def closed(self, own: Prompts) -> Prompts:
+    def finalize(self, own: Prompts) -> Prompts:
         return own
 
     def features(self, batch: Batch) -> Tensor:

@@ -23,7 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.tools import family, write_result
+from benchmarks.tools import descendants, write_result
 
 RUN = (
     "cldyb --methods simplecil,er:epochs=1 --pool glyphs:classes=48,train=8,reward=4,test=4 --tasks 2 --classes-per-task 3 "
@@ -98,7 +98,7 @@ class Version:
 def workers(pid: int) -> list[int]:
     """Ray's worker processes among the descendants of a process."""
     found = []
-    for member in family(pid):
+    for member in descendants(pid):
         with contextlib.suppress(OSError):  # gone meanwhile
             if Path(f"/proc/{member}/cmdline").read_bytes().startswith(b"ray::"):
                 found.append(member)

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from actors.processes import family
+from actors.processes import descendants
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -62,7 +62,7 @@ class Memory:
 
     def _watch(self) -> None:
         while not self._stop.wait(self._every):
-            self.peak = max(self.peak, sum(map(_proportional, family(os.getpid()))))
+            self.peak = max(self.peak, sum(map(_proportional, descendants(os.getpid()))))
 
 
 def _proportional(pid: int) -> int:

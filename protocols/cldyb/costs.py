@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from protocols.cldyb.lowered import beforehand
+from protocols.cldyb.preflight import preflight_warnings
 from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import CldybStudy
 from protocols.running.costs import Cost, UnitCosts, each, unit_costs
@@ -206,7 +206,7 @@ def cost(study: CldybStudy, workers: int, scratch: Path) -> Cost:
     """See `protocols.running.protocol.Protocol.cost`; of the surrogates' trainings the time is their own."""
     _refuse_impossible(study)
     s = study.settings
-    if line := beforehand(study):
+    if line := preflight_warnings(study):
         notice(line)
     unit, instead = _measured(study, scratch), None
     if study.surrogates:
@@ -258,7 +258,7 @@ def remarks(study: CldybStudy) -> str:
     """Settings that are without effect, and what commands in the search cost."""
     named = commands(study.searchers)
     costs = costs_of_commands(study.settings, len(study.methods), named) if named else ""
-    return " ".join(filter(None, (beforehand(study), costs)))
+    return " ".join(filter(None, (preflight_warnings(study), costs)))
 
 
 def _measured(study: CldybStudy, scratch: Path) -> UnitCosts:

@@ -39,19 +39,19 @@ def _sweep(played: Played, part: str) -> Sweep | None:
     """None where the part is too short for anything."""
     labels = played.labels if part == "main" else played.stream.labels[played.search]
     n, b = len(labels), played.playing.batch
-    room = n // 4  # so that half of the part and more is evaluated
+    longest = n // 4  # so that half of the part and more is evaluated
     windows, shifts = (
-        [k for k in WINDOWS if k <= room],
-        sorted({*(s for s in SHIFTS if s <= room), *_multiples(played, room)}),
+        [k for k in WINDOWS if k <= longest],
+        sorted({*(s for s in SHIFTS if s <= longest), *_multiples(played, longest)}),
     )
     if not windows or n < 4 * b:
         return None
     return sweep(labels, windows, shifts, b, classes=played.stream_classes)
 
 
-def _multiples(played: Played, room: int) -> list[int]:
+def _multiples(played: Played, longest: int) -> list[int]:
     """Shifts that learners are evaluated at, as far as there is room for them."""
-    return [s for s in played.playing.shifts if s <= room]
+    return [s for s in played.playing.shifts if s <= longest]
 
 
 def chosen_windows(played: Played, by_sample: bool = False) -> dict[int, int]:

@@ -87,7 +87,7 @@ TRAINED_AGAIN = Layout(
         Column("worst_for", "worst for"),
         ACCURACY,
         Column(
-            "when_picked", "when picked", "gap for which a random sequence was chosen, of one training: biased", DIFFERENCE,
+            "when_picked", "when selected", "gap for which a random sequence was chosen, of one training: biased", DIFFERENCE,
             FIRST, OWN, "A_first(O) - A_second(O)",
         ),
         Column(
@@ -159,13 +159,13 @@ def trained_again(s: DuelSummary) -> Table:
     a, b = s.methods
     sequence, worst, _, *others = TRAINED_AGAIN.columns
     columns = (sequence, worst, ACCURACY.named(a, "a"), ACCURACY.named(b, "b"), *others)
-    lead = f"Percent and pp; gaps are {a} minus {b}. A gap when picked is biased."
+    lead = f"Percent and pp; gaps are {a} minus {b}. A gap when selected is biased."
     return table(TRAINED_AGAIN, lead, [_row(s, w) for w in (*s.worst, *s.found, *s.given)], columns)
 
 
 def _row(s: DuelSummary, w: Again) -> tuple[Value, ...]:
-    picked = "" if w.seen is None else w.seen
-    return (w.sequence, of(s, w.side) if w.side else "", w.a, w.b, picked, w.gap, w.place or "")
+    selected = "" if w.seen is None else w.seen
+    return (w.sequence, of(s, w.side) if w.side else "", w.a, w.b, selected, w.gap, w.place or "")
 
 
 # ------------------------------------------------------------------------------------------------ how many sequences

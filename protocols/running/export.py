@@ -17,7 +17,7 @@ from protocols.running.protocol import MARK, Protocol
 from protocols.running.session import Session
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
-from seqsearch.core.outcomes import MOVED, EdgeResult, Outcome
+from seqsearch.core.outcomes import REPRESENTATION_DRIFT, EdgeResult, Outcome
 from seqsearch.core.types import ClassId, Edge, MethodSpec, Rollout, StateKey, Tasks, reported
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Counts, outcome
@@ -174,11 +174,11 @@ def trainings(journal: Journal, edges: Mapping[str, Edge]) -> list[Training]:
     return rows
 
 
-def _moved(rows: Iterable[Training]) -> dict[str, tuple[float, int]]:
+def _representation_drift(rows: Iterable[Training]) -> dict[str, tuple[float, int]]:
     """How far training moved the features of each method of which it is noted: the median, and over how many trainings."""
     found: dict[str, list[float]] = {}
     for row in rows:
-        if (distance := json.loads(row.notes).get(MOVED)) is not None:
+        if (distance := json.loads(row.notes).get(REPRESENTATION_DRIFT)) is not None:
             found.setdefault(row.method_id, []).append(distance)
     return {method: (statistics.median(distances), len(distances)) for method, distances in found.items()}
 
@@ -234,7 +234,7 @@ def write_costs(
         **({name: total(name) for name in BUDGETED} if sessions and total(BUDGETED[0]) is not None else {}),
         "busy_share": busy_share if sessions == 1 else None,
         "sessions": sessions,
-        "moved": _moved(rows),
+        "moved": _representation_drift(rows),
         **({"failures": dict(failures)} if failures else {}),
     }
     write_json(folder.file(STATS), stats)

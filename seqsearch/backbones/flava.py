@@ -203,10 +203,10 @@ def _vocabulary(where: str, file: Path, network: FlavaNetwork) -> WordPieces:
         said = getattr(error, "strerror", None) or type(error).__name__
         raise UserError(f"{where}: vocab.txt cannot be read ({said}): it must lie beside the weights") from None
     numbers = {piece: number for number, piece in enumerate(pieces)}
-    room = int(network.text_embeddings.word_embeddings.weight.shape[0])
-    if len(pieces) > room or numbers.get("[PAD]") != 0 or not all(piece in numbers for piece in NEEDED):
+    most = int(network.text_embeddings.word_embeddings.weight.shape[0])
+    if len(pieces) > most or numbers.get("[PAD]") != 0 or not all(piece in numbers for piece in NEEDED):
         raise UserError(
-            f"{where}: vocab.txt has {len(pieces)} pieces: it must have at most {room}, [PAD] first, and {', '.join(NEEDED)}"
+            f"{where}: vocab.txt has {len(pieces)} pieces: it must have at most {most}, [PAD] first, and {', '.join(NEEDED)}"
         )
     return WordPieces(numbers, hashlib.blake2b(raw, digest_size=16).hexdigest())
 

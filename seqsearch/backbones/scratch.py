@@ -60,7 +60,7 @@ class Scratch:
         return self.initialised(torch.Generator().manual_seed(0)).eval()
 
     def initialised(self, generator: torch.Generator) -> nn.Module:
-        """A network whose weights are drawn from ``generator``, in eval mode as all that is lent."""
+        """A network whose weights are drawn from ``generator``, in eval mode as all shared networks."""
         from seqsearch.backbones.parts.resnet import initialised
 
         return initialised(*self._made, generator).eval()

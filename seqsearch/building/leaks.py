@@ -104,7 +104,7 @@ def without_leaks(
 
 
 def _batches(texts: Sequence[list[str]], offsets: Rows) -> list[tuple[int, int]]:
-    """Ranges of classes that have some `BATCH` captions together: to begin with few is slow, and all at once takes room."""
+    """Ranges of classes that have some `BATCH` captions together: to begin with few is slow, and all at once takes memory."""
     ends, count = [0], 0
     for index in range(len(offsets) - 1):
         count += sum(len(texts[row]) for row in range(int(offsets[index]), int(offsets[index + 1])))

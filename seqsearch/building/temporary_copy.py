@@ -21,7 +21,7 @@ from seqsearch.storage.parquet_file import BadParquet, ParquetFile, inner
 
 BATCH = 64
 """Images read at a time."""
-ROOM, RATIO = 1 << 30, 1000
+MEMORY, RATIO = 1 << 30, 1000
 """The copy of a file takes so many bytes at most, and so many times the size of the file: bare pixels shrink that far."""
 
 
@@ -78,7 +78,7 @@ def _batches(path: Path) -> Iterator[list[bytes | None]]:
         for piece in file.pieces([column], rows=BATCH):
             values = inner(piece.column(0), column)
             rows, taken = rows + len(values), taken + int(values.nbytes)
-            if taken > ROOM + RATIO * file.size:
+            if taken > MEMORY + RATIO * file.size:
                 raise BadParquet(f"{file.size} bytes unpack to more than {taken >> 20} MB: a decompression bomb")
             yield values.to_pylist()
         if rows != file.rows:

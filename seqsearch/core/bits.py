@@ -1,4 +1,4 @@
-"""Yes or no of many images in little room: bits, packed and written as text."""
+"""Yes or no of many images in little memory: bits, packed and written as text."""
 
 from __future__ import annotations
 

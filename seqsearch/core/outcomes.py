@@ -12,7 +12,7 @@ Status = Literal["ok", "diverged", "oom", "timeout", "failed"]
 Counts = tuple[tuple[int, ...], ...]
 """Images by group and class: one group for each experience of the prefix (class-incremental: its task), one number a class."""
 
-MOVED = "moved"
+REPRESENTATION_DRIFT = "moved"
 """The note of how far a training has moved the features of a method from the frozen ones: see
 `seqsearch.training.representation_drift`."""
 
@@ -61,7 +61,7 @@ class EdgeResult:
     judge_seconds: float = 0.0
     peak_memory: int = 0
     notes: tuple[tuple[str, float], ...] = ()
-    """What the method noted of its training (`FitReport.notes`), ``loss``, that of its last epoch, and ``moved`` (`MOVED`)."""
+    """Notes of the training: those of the method (`FitReport.notes`), the ``loss`` of the last epoch, `REPRESENTATION_DRIFT`."""
     message: str = ""
     worker: str = ""
     origin: str = ""

@@ -83,8 +83,8 @@ class Sweep:
 
 def kappa(accuracy: Float64, expected: Float64) -> Float64:
     """(a - e) / (1 - e); 0 where e is 1."""
-    room = 1 - expected
-    return np.where(room > 0, (accuracy - expected) / np.where(room > 0, room, 1), 0.0)
+    at_most = 1 - expected
+    return np.where(at_most > 0, (accuracy - expected) / np.where(at_most > 0, at_most, 1), 0.0)
 
 
 def predictions(labels: Stream, window: int, shift: int = 0, batch: int = 1) -> NDArray[np.int32]:

@@ -120,8 +120,8 @@ class _Samples:
         e = sums.sum(axis=1) / n**2
         gain = kappa(a, e)
         chance = (sums / n + self.classes @ (counted / n)) / sizes
-        room = np.where(e < 1, 1 - e, 1)
-        return gain, _centred((hits / sizes - (1 - gain)[:, None] * chance) / room[:, None], gain)
+        at_most = np.where(e < 1, 1 - e, 1)
+        return gain, _centred((hits / sizes - (1 - gain)[:, None] * chance) / at_most[:, None], gain)
 
 
 def choose_shift(

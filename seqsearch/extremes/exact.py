@@ -113,26 +113,26 @@ def _extremes(
     n, k = places.shape
     best = np.zeros((2, n), np.int64)
     low, high = np.inf, -np.inf
-    room = sizes.copy()
+    left = sizes.copy()
     labels = np.full(n, -1)
     score = np.zeros(n + 1)
     middle = np.ones(n + 1, np.bool_)  # all classes so far are in the middle task: the two directions are still alike
     c = 0
     while c >= 0:
         if labels[c] >= 0:
-            room[labels[c]] += 1
+            left[labels[c]] += 1
         t = labels[c] + 1
         end = k
         if mirror and middle[c]:
             end = (k + 1) // 2
-        while t < end and room[t] == 0:
+        while t < end and left[t] == 0:
             t += 1
         if t >= end:
             labels[c] = -1
             c -= 1
             continue
         labels[c] = t
-        room[t] -= 1
+        left[t] -= 1
         middle[c + 1] = middle[c] and 2 * t == k - 1
         value = score[c] + places[c, t]
         for y in range(c):

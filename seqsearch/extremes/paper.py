@@ -104,9 +104,9 @@ def _merge(cluster: NDArray[np.integer], sizes: tuple[int, ...], split: Split) -
         whole = split == "large" and len(classes) <= base
         while classes:
             t = roomiest()
-            room = len(classes) if whole else sizes[t] - len(tasks[t])
-            tasks[t] += classes[:room]
-            classes = classes[room:]
+            taken = len(classes) if whole else sizes[t] - len(tasks[t])
+            tasks[t] += classes[:taken]
+            classes = classes[taken:]
     for full, size in zip(tasks, sizes, strict=True):
         while len(full) > size:  # what is too much, of the largest cluster first, goes to tasks that are not full
             tasks[roomiest()].append(full.pop(0))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqsearch.extremes.objective import Floats
 
-ROOM = 1e-9
+MARGIN = 1e-9
 """Beyond the bounds, as a share of their width: what sums in another order differ by."""
 
 
@@ -46,6 +46,6 @@ def region(features: ArrayLike) -> Region:
     x = np.asarray(features, dtype=np.float64)
     centre = x.mean(axis=0)
     metric = np.linalg.inv((x - centre).T @ (x - centre))
-    room = ROOM * (x.max(axis=0) - x.min(axis=0))
-    bare = Region(x.min(axis=0) - room, x.max(axis=0) + room, centre, metric, np.inf)
-    return Region(bare.low, bare.high, centre, metric, float(bare.leverage(x).max()) * (1 + ROOM))
+    margin = MARGIN * (x.max(axis=0) - x.min(axis=0))
+    bare = Region(x.min(axis=0) - margin, x.max(axis=0) + margin, centre, metric, np.inf)
+    return Region(bare.low, bare.high, centre, metric, float(bare.leverage(x).max()) * (1 + MARGIN))

@@ -33,7 +33,7 @@ AHEAD = 3
 PIECE = 16
 """Images that one thread decodes at a time: small, so that the first batch of a shard comes soon."""
 ANYBODY = ""
-"""To whom a network is lent that was not asked for by `Network.lend`."""
+"""To whom a network is given that was not asked for by `Network.give`."""
 DECODERS = 8
 """Decoding threads beside a GPU, at most."""
 
@@ -51,16 +51,16 @@ class Network:
 
     def __init__(self, backbone: Backbone, device: torch.device) -> None:
         self.backbone, self.device = backbone, device
-        self.lent_to: set[str] = set()
+        self.given_to: set[str] = set()
         self.check: Callable[[], None] = lambda: None
-        self._lent: Fingerprint = {}
+        self._fingerprint: Fingerprint = {}
         self._versions: list[tuple[str, torch.Tensor, int]] = []
         self._code = Code([])
 
     @property
     def module(self) -> torch.nn.Module:
         """On the device, in eval mode, without gradients. Whoever reads it here may change it, in this job or a later one."""
-        return self.lend(ANYBODY)
+        return self.give(ANYBODY)
 
     @cached_property
     def _module(self) -> torch.nn.Module:
@@ -84,12 +84,12 @@ class Network:
         module = self.__dict__.get("_module") or self._fresh()
         return 4 * sum(p.numel() for p in module.parameters())
 
-    def lend(self, to: str) -> torch.nn.Module:
+    def give(self, to: str) -> torch.nn.Module:
         """The module itself, for somebody who must not change it."""
         module = self._module
-        if not self._lent and not self._written():
-            self._lent = fingerprint(module)
-        self.lent_to.add(to)
+        if not self._fingerprint and not self._written():
+            self._fingerprint = fingerprint(module)
+        self.given_to.add(to)
         return module
 
     def copy(self) -> torch.nn.Module:
@@ -97,9 +97,9 @@ class Network:
         return copy.deepcopy(self._module)
 
     def changed(self) -> str:
-        """What is not as it was when the module was first lent; empty if all is. While it is lent to nobody: what was written to,
+        """What is not as it was when the module was first given away; empty if all is. While nobody has it: what was written to,
         as far as torch counts that, which costs next to nothing."""
-        return differs(self._lent, fingerprint(self._module)) if self._lent else self._written()
+        return differs(self._fingerprint, fingerprint(self._module)) if self._fingerprint else self._written()
 
     def patched(self) -> str:
         """Functions of its classes that are not those with which it was built; empty if all are. All networks of these classes,

@@ -173,7 +173,7 @@ class UnionFeatures:
         self.union = union
         self.dim = backbone.dim
         self.network = Network(backbone, device)
-        """Lent to all stores, and to methods that train copies of it."""
+        """Shared by all stores, and to methods that train copies of it."""
         self.stores = [FeatureStore(root, pool, backbone, device, self.network) for pool in union.parts]
         self.space = feature_space(backbone, device)
 

@@ -79,7 +79,7 @@ class Step(Protocol):
 
 
 class LearnerContext(Context, Protocol):
-    """What a worker lends a learner: what methods are lent, and the number of classes."""
+    """The resources that a worker gives to a learner: those of methods, and the number of classes."""
 
     n_classes: int
 

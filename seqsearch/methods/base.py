@@ -100,7 +100,7 @@ _AnyConfig = Config  # inside `Method` the name Config means the class attribute
 
 
 class Context(Protocol):
-    """What a worker lends a method: the backbone, the device and seeds that do not depend on depth."""
+    """the resources that a worker gives to a method: the backbone, the device and seeds that do not depend on depth."""
 
     device: torch.device
     dim: int
@@ -121,7 +121,7 @@ class Context(Protocol):
         ...
 
     def frozen_backbone(self) -> torch.nn.Module:
-        """The worker's one copy of the pre-trained network, without gradients, in eval mode: lent, never to be changed."""
+        """The worker's one copy of the pre-trained network, without gradients, in eval mode: shared, never to be changed."""
         ...
 
     def generator(self, phase: str) -> torch.Generator:
@@ -185,7 +185,7 @@ class Method(ABC):
         """The learned delta: tensors and plain scalars (str, int, float, bool). The frozen backbone is not part of it.
 
         A tensor whose name begins with `FROZEN` will never be changed again, by this method or one that loads it: it is
-        stored once, and lent to all instances without being copied.
+        stored once, and shared by all instances without copies.
         """
 
     @abstractmethod

@@ -106,7 +106,7 @@ class Beef(Expanding):
     # ------------------------------------------------------------------------------------------------ learning
 
     def fit_task(self, task: TaskData) -> FitReport:
-        data, network, slots = self.together(task), self._begun(), self._slots(task)
+        data, network, slots = self.with_exemplars(task), self._begun(), self._slots(task)
         report = self._expand(task, data, network, slots)
         if report.status == "ok":
             self.networks.append(frozen(network))

@@ -89,7 +89,7 @@ class BiC(Single):
     # ------------------------------------------------------------------------------------------------ training
 
     def fit_task(self, task: TaskData) -> FitReport:
-        data, head, old = self.together(task), self.grown_head(task), task.columns.start
+        data, head, old = self.with_exemplars(task), self.grown_head(task), task.columns.start
         count = min(self.config.aside(old), int(torch.bincount(data.targets.cpu()).min()) - 1)
         aside = drawn(data.targets.cpu(), count, task.generator("validation"))
         kept = torch.ones(len(data), dtype=torch.bool)

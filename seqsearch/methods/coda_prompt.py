@@ -90,7 +90,7 @@ class CodaPrompt(Prompted):
         super().__init__(context, config)
         self.blocks = [number for number in BLOCKS if number < self.vit.depth]
 
-    def opened(self, task: TaskData) -> Prompts:
+    def initial_prompts(self, task: TaskData) -> Prompts:
         """By block: ``k`` and ``a`` ``[B, m, d]``, ``p`` ``[B, m, length * D]``."""
         count, d, device = self.config.components, self.context.dim, self.context.device
         widths = {"k": d, "a": d, "p": self.config.length * self.vit.width}
@@ -102,11 +102,11 @@ class CodaPrompt(Prompted):
             fresh[name] = torch.stack(rows).float().to(device)
         return fresh
 
-    def closed(self, own: Prompts) -> Prompts:
+    def finalize(self, own: Prompts) -> Prompts:
         return {name: torch.cat([self.prompts[name], p], dim=1) if self.prompts else p for name, p in own.items()}
 
-    def instructed(self, tokens: Tensor, query: Tensor, own: Prompts | None) -> tuple[Tensor, Tensor]:
-        pool = self.prompts if own is None else self.closed(own)
+    def inject(self, tokens: Tensor, query: Tensor, own: Prompts | None) -> tuple[Tensor, Tensor]:
+        pool = self.prompts if own is None else self.finalize(own)
         blocks = {}
         for at, number in enumerate(self.blocks):
             k, a, p = (pool[name][at] for name in "kap")

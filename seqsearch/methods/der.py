@@ -49,7 +49,7 @@ class ExpandableRepresentation(Expanding):
     caps = replace(REHEARSAL, design=("exemplar", "full", "expansion"))
 
     def fit_task(self, task: TaskData) -> FitReport:
-        data, network, first = self.together(task), self.new_network(), not self.networks
+        data, network, first = self.with_exemplars(task), self.new_network(), not self.networks
         head = widened(self.head, len(task.columns), self.context.dim, task.generator("head"))
         auxiliary, before = self.auxiliary_head(task), self.old_features(data)
 

@@ -105,7 +105,7 @@ class DualPrompt(Prompted):
         super().__init__(context, config)
         self.g_blocks, self.e_blocks = blocks_of(self.vit.depth)
 
-    def opened(self, task: TaskData) -> Prompts:
+    def initial_prompts(self, task: TaskData) -> Prompts:
         """``g`` ``[G, 2, L, D]`` by block, keys and values; ``e`` ``[E, 2, L, D]`` and ``key`` ``[d]`` of the task."""
         config, draw = self.config, task.generator
         first = not self.prompts
@@ -136,14 +136,14 @@ class DualPrompt(Prompted):
         """What public code starts from: E-prompts and keys of ``size`` tasks."""
         return {name: self.drawn(name, self.config.size, self.context.generator(name)) for name in ("e", "keys")}
 
-    def closed(self, own: Prompts) -> Prompts:
+    def finalize(self, own: Prompts) -> Prompts:
         """``g``; ``e`` ``[T, E, 2, L, D]`` and ``keys`` ``[T, d]`` of all tasks so far."""
         e, keys = own["e"][None], own["key"][None]
         if self.prompts:
             e, keys = torch.cat([self.prompts["e"], e]), torch.cat([self.prompts["keys"], keys])
         return {"g": own["g"], "e": e, "keys": keys}
 
-    def instructed(self, tokens: Tensor, query: Tensor, own: Prompts | None) -> tuple[Tensor, Tensor]:
+    def inject(self, tokens: Tensor, query: Tensor, own: Prompts | None) -> tuple[Tensor, Tensor]:
         if own is None:
             g, (e, extra) = self.prompts["g"], self.chosen(query)
         else:
@@ -167,7 +167,7 @@ class DualPrompt(Prompted):
         choose = majority if self.config.reference_compat else nearest
         return e[choose(cosines(query, keys), 1)[:, 0]], query.new_zeros(())
 
-    def together(self) -> int:
+    def evaluation_batch(self) -> int:
         return self.config.batch_size if self.config.reference_compat else CHUNK
 
 

@@ -103,7 +103,7 @@ class Foster(Rehearsal):
     # ------------------------------------------------------------------------------------------------ learning
 
     def fit_task(self, task: TaskData) -> FitReport:
-        data = self.together(task)
+        data = self.with_exemplars(task)
         report = self._boost(task, data) if task.depth else self._first(task, data)
         if report.status == "ok" and task.depth:
             report = joined(report, self._compress(task, data))

@@ -84,7 +84,7 @@ class ICaRL(Single):
             loss = functional.cross_entropy(scores, part.targets)
             return loss + config.lamb * distillation(scores[:, :old], before, config.temperature) if old else loss
 
-        report = self.train(task, self.together(task), self.groups(task, head), [self.backbone], loss_of)
+        report = self.train(task, self.with_exemplars(task), self.groups(task, head), [self.backbone], loss_of)
         return self.finish(task, head, report)
 
     def classifiers(self, batch: Batch) -> Mapping[str, Tensor]:

@@ -84,7 +84,7 @@ class L2P(Prompted):
 
     config: Config
 
-    def opened(self, task: TaskData) -> Prompts:
+    def initial_prompts(self, task: TaskData) -> Prompts:
         if self.prompts:
             return self.prompts
         config, draw = self.config, self.context.generator
@@ -93,7 +93,7 @@ class L2P(Prompted):
             "tokens": self.uniform(config.init, (config.size, config.length, self.vit.width), draw("prompts")),
         }
 
-    def instructed(self, tokens: Tensor, query: Tensor, own: Prompts | None) -> tuple[Tensor, Tensor]:
+    def inject(self, tokens: Tensor, query: Tensor, own: Prompts | None) -> tuple[Tensor, Tensor]:
         prompts = self.prompts if own is None else own
         similarity = cosines(query, prompts["keys"])
         chosen = (majority if self.config.reference_compat else nearest)(similarity, self.config.top_k)
@@ -103,13 +103,13 @@ class L2P(Prompted):
         features = (self.vit.pool_prompts if from_prompts else self.vit.pool)(outputs, count)
         return features, -self.config.pull * similarity.gather(1, chosen).sum(1).mean()
 
-    def closed(self, own: Prompts) -> Prompts:
+    def finalize(self, own: Prompts) -> Prompts:
         return own
 
-    def together(self) -> int:
+    def evaluation_batch(self) -> int:
         return self.config.batch_size if self.config.reference_compat else CHUNK
 
-    def concluded(self, task: TaskData) -> FitReport:
+    def after_task(self, task: TaskData) -> FitReport:
         chosen = nearest(cosines(task.train.frozen, self.prompts["keys"]), self.config.top_k)
         picks = torch.bincount(chosen.flatten(), minlength=self.config.size)
         share = float(picks.max()) / len(task.train)

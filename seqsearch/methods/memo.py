@@ -89,7 +89,7 @@ class MemoryEfficient(Expanding):
         trained = [p for network in networks for p in network.parameters()]
         heads = head.parameters() if first else [*head.parameters(), *auxiliary.parameters()]
         groups = [Group([*trained, *heads], self.rates(task))]
-        report = self.train(task, self.together(task), groups, networks, loss_of)
+        report = self.train(task, self.with_exemplars(task), groups, networks, loss_of)
         return self.finish(task, stage, head, report)
 
     def features(self, batch: Batch) -> Tensor:

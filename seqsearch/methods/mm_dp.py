@@ -49,7 +49,7 @@ class DualPromptPairs(PairPrefixed):
 
     config: Config
 
-    def opened(self, task: TaskData) -> Tensor:
+    def initial_key(self, task: TaskData) -> Tensor:
         drawn = 2 * torch.rand(self.context.dim, generator=task.generator("key")) - 1
         return drawn.to(self.context.device).requires_grad_(True)
 

@@ -29,7 +29,7 @@ from seqsearch.methods.parts.query_sum import query_sum
 class ClosedFormKeys(PairPrefixed):
     """Prefixes with computed keys; see the module."""
 
-    def opened(self, task: TaskData) -> Tensor:
+    def initial_key(self, task: TaskData) -> Tensor:
         return query_sum(task.train.frozen).key(task.generator("key")).to(self.context.device)
 
 

@@ -85,16 +85,16 @@ class PairReplay(PairsKept):
         if self.config.buffer == "share":
             kept = [p[: max(1, round(self.config.share * len(p)))] for p in drawn]
             return self.stored.joined(new.at(torch.cat(kept)))
-        room = prefix_bytes(self.network, self.context.dim, task.depth + 1)
-        return _within(self.stored.joined(new.at(torch.cat(drawn))), room, self.context.image_bytes, draw)
+        most_bytes = prefix_bytes(self.network, self.context.dim, task.depth + 1)
+        return _within(self.stored.joined(new.at(torch.cat(drawn))), most_bytes, self.context.image_bytes, draw)
 
 
-def _within(pairs: StoredPairs, room: int, image_bytes: int, draw: torch.Generator) -> StoredPairs:
-    """As many pairs as fit into ``room`` bytes, equally of all classes: first one of each, then a second, and so on."""
+def _within(pairs: StoredPairs, most_bytes: int, image_bytes: int, draw: torch.Generator) -> StoredPairs:
+    """As many pairs as fit into ``most_bytes`` bytes, equally of all classes: first one of each, then a second, and so on."""
     order = torch.randperm(len(pairs), generator=draw)
     turn = _within_class(pairs.columns[order])
     order = order[torch.argsort(turn * (int(pairs.columns.max()) + 1) + pairs.columns[order], stable=True)]
-    taken = torch.cumsum(image_bytes + pairs.text_bytes[order], 0) <= room
+    taken = torch.cumsum(image_bytes + pairs.text_bytes[order], 0) <= most_bytes
     return pairs.at(order[taken])
 
 

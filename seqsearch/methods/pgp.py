@@ -118,7 +118,7 @@ class PGP(DualPrompt):
 
         return Hooks(before_step=project_gradients, after_step=project_changes)
 
-    def concluded(self, task: TaskData) -> FitReport:
+    def after_task(self, task: TaskData) -> FitReport:
         moments = self._moments(task)
         if not bool(torch.isfinite(moments).all()):
             return FitReport("diverged")

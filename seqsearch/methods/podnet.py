@@ -133,7 +133,7 @@ class PODNet(OneNetwork[ProxyHead]):
         head = self.head.grown(new)
         learned, loss_of = [*self.backbone.parameters(), *head.parameters()], self._loss(head, task.columns)
         groups = [Group(learned, self.rates(task))]
-        report = self.train(task, self.together(task), groups, [self.backbone], loss_of)
+        report = self.train(task, self.with_exemplars(task), groups, [self.backbone], loss_of)
         if task.depth and config.tuning_epochs and report.status == "ok":
             groups, descent = [Group(learned, config.tuning_lr)], self._tuning()
             tuned = self.train(

@@ -49,7 +49,7 @@ class Replay(Single):
         def loss_of(part: Batch) -> Tensor:
             return functional.cross_entropy(head(self.backbone(part.images)), part.targets)
 
-        report = self.train(task, self.together(task), self.groups(task, head), [self.backbone], loss_of)
+        report = self.train(task, self.with_exemplars(task), self.groups(task, head), [self.backbone], loss_of)
         return self.finish(task, head, report)
 
 

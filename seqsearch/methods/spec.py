@@ -101,10 +101,10 @@ def check_memory(methods: Iterable[MethodSpec], classes: int) -> None:
         UserError: one has less.
     """
     for method in methods:
-        room = capabilities_of(method).most_classes
-        if room is not None and room < classes:
+        capacity = capabilities_of(method).most_classes
+        if capacity is not None and capacity < classes:
             raise UserError(
-                f"method {method.label!r} has memory for {room} images and the run has {classes} classes: give it "
+                f"method {method.label!r} has memory for {capacity} images and the run has {classes} classes: give it "
                 f"memory={classes} or more, or memory_of=class"
             )
 

@@ -91,7 +91,7 @@ class TaskAgnosticGuided(Expanding):
         """Views are made where the loss is computed."""
 
     def fit_task(self, task: TaskData) -> FitReport:
-        network, data, draw = self.new_network(), self.together(task), task.generator("views")
+        network, data, draw = self.new_network(), self.with_exemplars(task), task.generator("views")
         head = widened(self.head, len(task.columns), self.context.dim, task.generator("head"), crossing=False)
         plain, view, before = (
             self.context.augment == "none",

@@ -54,7 +54,7 @@ class WA(Single):
             kd = distillation(scores[:, :old], answers(part.images), config.temperature)
             return weighed(loss, kd, config.lamb, share)
 
-        report = self.train(task, self.together(task), self.groups(task, head), [self.backbone], loss_of)
+        report = self.train(task, self.with_exemplars(task), self.groups(task, head), [self.backbone], loss_of)
         return self.finish(task, weight_aligned(head, old), report)
 
 

@@ -85,20 +85,20 @@ def parted(numbers: Numbers, sizes: list[int], who: str, *key: Any) -> list[NDAr
     return found
 
 
-def _taken(counts: Numbers, room: int, most: int) -> NDArray[np.int64]:
-    """Positions of the sets that a part of ``room`` images takes of those there are, at most ``most`` of them, one at least."""
+def _taken(counts: Numbers, size: int, most: int) -> NDArray[np.int64]:
+    """Positions of the sets that a part of ``size`` images takes of those there are, at most ``most`` of them, one at least."""
     taken = np.zeros(0, dtype=np.int64)
-    fitting = np.flatnonzero(counts <= room)
+    fitting = np.flatnonzero(counts <= size)
     while len(fitting) and len(taken) < most:
-        run = max(1, int(np.searchsorted(np.cumsum(counts[fitting]), room, side="right")))
+        run = max(1, int(np.searchsorted(np.cumsum(counts[fitting]), size, side="right")))
         run = min(run, most - len(taken))
         taken = np.concatenate([taken, fitting[:run]])
-        room -= int(counts[fitting[:run]].sum())
-        fitting = fitting[run:][counts[fitting[run:]] <= room]
+        size -= int(counts[fitting[:run]].sum())
+        fitting = fitting[run:][counts[fitting[run:]] <= size]
     others = np.setdiff1d(np.arange(len(counts)), taken)
     if len(taken) < most and len(others):
         smallest = others[np.argmin(counts[others])]
-        if not len(taken) or abs(room - int(counts[smallest])) < room:
+        if not len(taken) or abs(size - int(counts[smallest])) < size:
             taken = np.append(taken, smallest)
     return taken
 

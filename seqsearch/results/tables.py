@@ -27,7 +27,7 @@ from seqsearch.results.rows import (
 from seqsearch.results.schema import SEQUENCES, TRAININGS, VERSION, Layout
 from seqsearch.storage.files import atomic_path
 from seqsearch.storage.inside import Inside
-from seqsearch.storage.parquet_file import ROOM, BadParquet, ParquetFile, damage_reported
+from seqsearch.storage.parquet_file import MEMORY, BadParquet, ParquetFile, damage_reported
 
 CELL, CELLS_PER_BYTE = 60, 8
 """Bytes that a value takes in a row in memory, about, and values in a byte of a file, at most; files of runs have up to six."""
@@ -125,7 +125,7 @@ def read_rows(path: Path, layout: Layout, *, links: bool = False) -> list[Row]:
         absent = [c for c in layout.columns if c.name not in file.schema.names]
         if missing := ", ".join(c.name for c in absent if not c.added):
             raise UserError(f"{path}: no column {missing}; docs/schema.md lists what {layout.file} holds")
-        if file.rows * len(names) * CELL > ROOM + CELLS_PER_BYTE * CELL * file.size:
+        if file.rows * len(names) * CELL > MEMORY + CELLS_PER_BYTE * CELL * file.size:
             raise BadParquet(f"{file.rows} rows in {file.size} bytes: a decompression bomb")
         for piece in file.bounded([name for name in names if name in file.schema.names]):
             with damage_reported():

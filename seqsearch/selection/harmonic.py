@@ -37,7 +37,7 @@ def shares_of_orders(acc: ArrayLike, avg: ArrayLike) -> Float64:
 
     H is linearised at the means A and B: its slopes are 2 B^2 / (A + B)^2 and 2 A^2 / (A + B)^2, and since H grows in
     proportion where both do, A and B times their slopes add up to H itself. Standard errors and paired differences of H over
-    orders are those of these shares (the delta method); all of this room takes them as scores. NaN in all orders of a setting
+    orders are those of these shares (the delta method); this package takes them as scores. NaN in all orders of a setting
     that diverged in one.
     """
     x, y = _fractions(acc, avg)

@@ -27,7 +27,7 @@ SOURCE = b"seqsearch.source"
 LONGEST_LINE = 4 << 20
 """Characters of a line of CSV: a row of `MOST_CLASSES` numbers is shorter."""
 _COLUMNS = 32
-"""Columns of a Parquet file read at a time: the room a row may take is bounded by that of its pages."""
+"""Columns of a Parquet file read at a time: the memory a row may take is bounded by that of its pages."""
 
 
 @dataclass(frozen=True)

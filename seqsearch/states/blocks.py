@@ -25,7 +25,7 @@ FROZEN = "frozen."
 """Beginning of the names of tensors that are final: whoever is given them does not change them, so that they are not copied."""
 
 
-PACK_ROOM = 64 << 20
+PACK_BYTES = 64 << 20
 """Bytes of a pack beside twice those of its state: its header, and blocks of ancestors."""
 _NAME = re.compile("[0-9a-f]{32}")
 
@@ -72,7 +72,7 @@ class Manifest:
     @property
     def largest_pack(self) -> int:
         """Bytes of a pack that is read for it, at most: in it there may be blocks of an ancestor that it has not any more."""
-        return 2 * self.size + PACK_ROOM
+        return 2 * self.size + PACK_BYTES
 
     def to_json(self) -> str:
         """One line, with a checksum of itself."""

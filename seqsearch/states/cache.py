@@ -41,7 +41,7 @@ class StateCache:
     ) -> None:
         self.disk, self.clears, self._check = StateFolder(folder), clears, check
         self._ram: LRUCache[str, _Known] = LRUCache(ram_bytes, getsizeof=_bytes)
-        self._lock = threading.Lock()  # a worker drops and lends states from another thread while a job runs
+        self._lock = threading.Lock()  # a worker drops and hands out states from another thread while a job runs
 
     def where(self, digest: str) -> Literal["ram", "disk"] | None:
         """Where a state lies; one on disk may turn out to be damaged."""
@@ -54,7 +54,7 @@ class StateCache:
         """A copy of the state, or None if it is neither in RAM nor (undamaged) on disk."""
         with self._lock:
             known = self._ram.get(digest)
-            if known and known.versions != _versions(known.state):  # somebody has written to what was lent
+            if known and known.versions != _versions(known.state):  # somebody has written to what was shared
                 del self._ram[digest]
                 known = None
         if known is None and (read := self.disk.read(digest)):
@@ -110,19 +110,19 @@ class StateCache:
 
     def _remember(self, digest: str, state: State, manifest: Manifest | None) -> _Known:
         known = _Known(state, manifest, _versions(state))
-        with self._lock, contextlib.suppress(ValueError):  # larger than all the room there is: it stays on disk
+        with self._lock, contextlib.suppress(ValueError):  # larger than the whole cache: it stays on disk
             self._ram[digest] = known
         return known
 
 
 def _copied(state: State) -> State:
     """An own copy on the CPU: a method may train its tensors in place, before and after they were stored. Not of those that are
-    final: they are lent."""
+    final: they are shared."""
     tensors, scalars = tensors_and_scalars(state)
-    return {**{n: _lent(t) if n.startswith(FROZEN) else _copy(t) for n, t in tensors.items()}, **scalars}
+    return {**{n: _shared(t) if n.startswith(FROZEN) else _copy(t) for n, t in tensors.items()}, **scalars}
 
 
-def _lent(tensor: torch.Tensor) -> torch.Tensor:
+def _shared(tensor: torch.Tensor) -> torch.Tensor:
     whole = tensor.detach().to("cpu").contiguous()
     return (
         whole if whole.untyped_storage().nbytes() == whole.nbytes else whole.clone()

@@ -71,7 +71,7 @@ def ways(
         after = sum(train[i + 1 :])
         saved = sum(train[here : i + 1])
         for source in sources:
-            brought = source.link.seconds(offer.size)
-            if brought < saved and source.may_have(chain[i], offer):
-                costs.append((brought + after, -i, len(costs), source))
+            fetch_seconds = source.link.seconds(offer.size)
+            if fetch_seconds < saved and source.may_have(chain[i], offer):
+                costs.append((fetch_seconds + after, -i, len(costs), source))
     return [(-minus, source) for _, minus, _, source in sorted(costs, key=lambda c: c[:3])]

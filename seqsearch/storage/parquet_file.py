@@ -2,7 +2,7 @@
 
 A file of a few kilobytes can declare more rows than fit into memory, or hold pages that unpack to gigabytes, or name one large
 value in a dictionary a million times. So nothing is believed before it was held against the size of the file, and columns are
-read in pieces whose room is known beforehand.
+read in pieces whose memory is known beforehand.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from seqsearch.core.errors import UserError
 from seqsearch.storage.parquet_pages import DELTA_BYTE_ARRAY, BadHeader, pages
 from seqsearch.storage.reading import open_regular
 
-ROOM = 256 << 20
+MEMORY = 256 << 20
 """Bytes that anything may take in memory, however small it is in the file, ..."""
 RATIO = 20
 """... and how many times its size in the file it may take beyond that. Images hardly shrink."""
-PIECE_ROWS, PIECE_ROOM = 1 << 16, ROOM // 8
+PIECE_ROWS, PIECE_BYTES = 1 << 16, MEMORY // 8
 """Rows of a piece, and bytes in memory, if a row takes no more."""
 FIXED = {"BOOLEAN": 1, "INT32": 8, "INT64": 8, "FLOAT": 4, "DOUBLE": 8}
 """Bytes in memory of a value of these types."""
@@ -122,7 +122,7 @@ class ParquetFile:
     ) -> Iterator[Any]:
         """Columns (names, or paths like ``image.bytes``) piece by piece, as ``pyarrow.RecordBatch`` of at most ``rows`` rows.
 
-        A piece takes hardly more than `PIECE_ROOM`, unless a row of it alone does.
+        A piece takes hardly more than `PIECE_BYTES`, unless a row of it alone does.
         """
         numbers = list(range(len(self.group_rows))) if groups is None else list(groups)
         for column in columns:
@@ -138,19 +138,19 @@ class ParquetFile:
                 self.path, metadata=self.metadata, buffer_size=1 << 20, pre_buffer=False,
                 read_dictionary=list(columns) if as_dictionary else None,
             ) as file:  # fmt: skip
-                size = max(1, min(rows, PIECE_ROOM // max(1, widest)))
+                size = max(1, min(rows, PIECE_BYTES // max(1, widest)))
                 yield from file.iter_batches(size, row_groups=numbers, columns=list(columns), use_threads=False)
 
     def bounded(
         self, columns: Sequence[str], groups: Sequence[int] | None = None, *, as_dictionary: bool = False
     ) -> Iterator[Any]:
-        """The same, as long as all pieces together take hardly more than `ROOM`, or `RATIO` times what they take in the file."""
+        """The same, as long as all pieces take hardly more than `MEMORY`, or `RATIO` times what they take in the file."""
         numbers = range(len(self.group_rows)) if groups is None else groups
         spans = [self.span(g, leaf) for c in columns for leaf in self.leaves(c) for g in numbers]
         stored, taken = sum(high - low for low, high in spans), 0
         for piece in self.pieces(columns, groups, as_dictionary=as_dictionary):
             taken += piece.nbytes
-            if taken > ROOM + RATIO * stored:
+            if taken > MEMORY + RATIO * stored:
                 raise BadParquet(f"{stored} bytes unpack to more than {taken >> 20} MB: a decompression bomb")
             yield piece
 
@@ -164,7 +164,7 @@ class ParquetFile:
     def _widest(self, leaf: str, groups: Sequence[int], as_dictionary: bool) -> int:
         """Bytes that a row of a column of values takes at most: of numbers those of one, else those of its largest page.
 
-        None, if a value that comes again takes no room again.
+        None, if a value that comes again takes no memory again.
         """
         widest, said = 0, self.metadata.schema.column(self._paths.index(leaf))
         fixed = said.physical_type if said.max_repetition_level == 0 and said.physical_type in FIXED else ""
@@ -177,7 +177,7 @@ class ParquetFile:
                 if not 0 <= values <= VALUES_PER_BYTE * self.size:
                     raise BadParquet(f"{values} values in {self.size} bytes: a decompression bomb")
                 for page in pages(file, low, high, values):
-                    if page.full > ROOM + RATIO * page.stored:
+                    if page.full > MEMORY + RATIO * page.stored:
                         raise BadParquet(f"{page.stored} bytes unpack to {page.full >> 20} MB: a decompression bomb")
                     if fixed:
                         widest = max(widest, FIXED[fixed])
@@ -208,7 +208,7 @@ def inner(array: Any, column: str) -> Any:
 
 
 def _plain(kind: Any) -> bool:
-    """A type whose values take no more room than their bytes: not fixed-size ones, whose nulls take room that they declare."""
+    """A type whose values take no more memory than their bytes: not fixed-size ones, whose nulls take what they declare."""
     import pyarrow as pa
 
     t = pa.types

@@ -1,7 +1,7 @@
 """The pages of a column in a Parquet file, by their own headers.
 
-Arrow makes as much room for a page as its header asks for, and a header of a few bytes can ask for two gigabytes. What the footer
-says of sizes binds nobody. So the headers are read first. They are Thrift structs in compact protocol
+Arrow allocates as much memory for a page as its header asks for, and a header of a few bytes can ask for two gigabytes. What the
+footer says of sizes binds nobody. So the headers are read first. They are Thrift structs in compact protocol
 (https://github.com/apache/parquet-format, https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md).
 """
 

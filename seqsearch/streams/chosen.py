@@ -34,7 +34,7 @@ class Chosen:
     """
 
     def __init__(
-        self, base: Pool | Union, picked: Rows, labels: Labels, names: Sequence[str], groups: Sequence[str]
+        self, base: Pool | Union, selected: Rows, labels: Labels, names: Sequence[str], groups: Sequence[str]
     ) -> None:
         self.base, self.name, self.native_size = base, base.name, base.native_size
         self.split_sizes = SplitSizes()
@@ -42,10 +42,10 @@ class Chosen:
         order = by_class(labels)
         self.sample_rows = rows_of(order)
         """Row of each sample ``[n]``."""
-        self._picked = picked[order]
+        self._selected = selected[order]
         self.classes = counted(names, labels, groups)
         prefix = FILES if base.digest.startswith(FILES) else ""
-        self.digest = prefix + digest_of("chosen", base.digest, self._picked, [c.count for c in self.classes])
+        self.digest = prefix + digest_of("chosen", base.digest, self._selected, [c.count for c in self.classes])
 
     def images(self, rows: Rows, view: View) -> NDArray[np.uint8]:
         """See `Pool.images`.
@@ -61,7 +61,7 @@ class Chosen:
         Raises:
             UserError: a row is not among the chosen ones.
         """
-        found: Rows = self._picked[checked_rows(rows, self.name, len(self._picked))]
+        found: Rows = self._selected[checked_rows(rows, self.name, len(self._selected))]
         return found
 
     def __getattr__(self, name: str) -> Any:

@@ -44,12 +44,12 @@ def described(stream: Stream) -> dict[str, Any]:
 def agreement(labels: Labels, counts: NDArray[np.int64]) -> list[dict[str, float]]:
     """For each lag of `LAGS` that leaves half of the stream: the autocorrelation a - e (`dependence.autocorrelation`), and as a
     share of what it can be at most, (a - e) / (1 - e) with e the sum of squared shares of the classes."""
-    room = 1 - float(((counts / len(labels)) ** 2).sum())
+    most = 1 - float(((counts / len(labels)) ** 2).sum())
     if not (lags := [lag for lag in LAGS if 2 * lag <= len(labels)]):
         return []
     _, found = autocorrelation(labels, lags)
     return [
-        {"lag": lag, "autocorrelation": float(r), "kappa": float(r) / room if room > 0 else 0.0}
+        {"lag": lag, "autocorrelation": float(r), "kappa": float(r) / most if most > 0 else 0.0}
         for lag, r in zip(lags, found, strict=True)
     ]
 

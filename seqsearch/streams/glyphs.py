@@ -64,8 +64,8 @@ def build(
     band = np.arange(samples) * len(pools) // samples
     own = np.arange(samples, dtype=np.int64)  # which image of its class a sample is: one that no other sample shows
     per_class = pools[0].classes[0].count
-    picked = (band * len(names) + labels) * per_class + own
-    pool = Chosen(Union(pools), picked, labels, names, [c.group for c in pools[0].classes])
+    selected = (band * len(names) + labels) * per_class + own
+    pool = Chosen(Union(pools), selected, labels, names, [c.group for c in pools[0].classes])
     parts = () if given is None else (given,)  # streams without `ahead` keep their digests
     digest = digest_of("glyph stream", pool.digest, labels, *parts)
     known = _known(burst, sources, zipf, drift, len(names))

@@ -44,10 +44,10 @@ def build(pool: str, burst: float = 8.0, order_seed: int = 0, samples: int | Non
         raise UserError(
             f"stream 'pool:{pool}': samples={brief(samples)} must be a whole number from 1 to {total}, its images"
         )
-    picked = _order(offsets, burst, order_seed)[:samples]
+    selected = _order(offsets, burst, order_seed)[:samples]
     names = class_names(Union([base]))
-    labels = narrow(np.searchsorted(offsets, picked, side="right") - 1, len(names))
-    chosen = Chosen(base, picked, labels, names, [c.group for c in base.classes])
+    labels = narrow(np.searchsorted(offsets, selected, side="right") - 1, len(names))
+    chosen = Chosen(base, selected, labels, names, [c.group for c in base.classes])
     digest = digest_of("pool stream", chosen.digest, labels)
     known = {"burst": float(burst)}
     return Stream(

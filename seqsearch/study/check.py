@@ -29,7 +29,7 @@ from seqsearch.study.check_trainings import Trainings
 from seqsearch.study.findings import Crashed, Finding
 from seqsearch.training.device import pin_threads
 from seqsearch.training.failures import line_of
-from seqsearch.training.guard import NotAsLent
+from seqsearch.training.guard import SharedStateChanged
 from seqsearch.training.probes import checked_features
 from seqsearch.training.scenario import checked_scores
 from seqsearch.training.world import World
@@ -92,9 +92,9 @@ def method_findings(subject: Subject) -> list[Finding]:
     _run(subject)
     found, changed = [], ""
     for test in TESTS:
-        finding, lent = _found(subject, test)
+        finding, wrong = _found(subject, test)
         found.append(finding)
-        changed = changed or lent
+        changed = changed or wrong
         if finding.wrong:
             subject.forget()  # what broke one contract must not stand for another
     *others, last = found
@@ -112,7 +112,7 @@ def _run(subject: Subject) -> None:
             method, batch = subject.both(), subject.batch(*subject.tasks)
             checked_scores(method, method.predict(batch), len(batch))
             checked_features(method, method.features(batch), len(batch))
-    except (NotAsLent, WrongForm):  # the test that is for it finds that, too
+    except (SharedStateChanged, WrongForm):  # the test that is for it finds that, too
         subject.forget()
     except BaseException as error:
         if ends_session(error):
@@ -132,7 +132,7 @@ def _found(subject: Subject, test: Test) -> tuple[Finding, str]:
     try:
         with subject.trainer.guard.job(subject.spec.target):
             wrong, tested = test.wrong(subject), True
-    except NotAsLent as error:
+    except SharedStateChanged as error:
         changed = str(error)
     except WrongForm as error:
         of_form = test.wrong is restored

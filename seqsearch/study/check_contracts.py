@@ -69,17 +69,17 @@ def children(subject: Subject) -> str:
     """C6, of children and of the parent itself."""
     state, alone = subject.first(), subject.gone_on()
     untouched = copy.deepcopy(state)
-    elsewhere = subject.trainer.restore(subject.key(subject.tasks[0]), _lent(state))
+    elsewhere = subject.trainer.restore(subject.key(subject.tasks[0]), _with_shared_tensors(state))
     subject.go_on(elsewhere, subject.tasks[0], subject.world.task(OTHER))
     if names := differing(state, untouched) or subject.written:
-        return f"{names} changed in a state that was saved: what is named frozen... is lent, never write to it"
-    second = subject.trainer.restore(subject.key(subject.tasks[0]), _lent(state))
+        return f"{names} changed in a state that was saved: what is named frozen... is shared, never write to it"
+    second = subject.trainer.restore(subject.key(subject.tasks[0]), _with_shared_tensors(state))
     subject.go_on(second, *subject.tasks)
     names = differing(alone, learned(second))
     return names and f"{names} differ after another instance was trained: keep nothing in the class or the module"
 
 
-def _lent(state: State) -> State:
+def _with_shared_tensors(state: State) -> State:
     """As a worker hands a state to a child: copied, but for what is final."""
     return {n: v if n.startswith(FROZEN) else copy.deepcopy(v) for n, v in state.items()}
 
@@ -132,7 +132,7 @@ def counted(subject: Subject) -> str:
     return bytes_of(subject.both()).wrong()
 
 
-def lent(subject: Subject) -> str:
+def shared_unchanged(subject: Subject) -> str:
     """C10, of what it does beside training, which every test compared."""
     return looking(subject)[:0]
 
@@ -159,6 +159,8 @@ TESTS = (
     Test("C9", "what it says of its state can be counted", said),
     Test("C9", "its footprint says what it holds", counted),
     Test("C9", "the order of tasks changes nothing where caps say so", ordered),
-    Test("C10", "what is lent is left as it was", lent),  # the last: what any test found is told with it
+    Test(
+        "C10", "shared resources are left unchanged", shared_unchanged
+    ),  # the last: what any test found is told with it
 )
 """In their order."""

@@ -24,7 +24,7 @@ from seqsearch.streams.playing import Playing
 from seqsearch.study.check_compared import DTYPES, not_flat
 from seqsearch.study.findings import Crashed, Finding, differing, disturbed
 from seqsearch.training.failures import line_of
-from seqsearch.training.guard import NotAsLent
+from seqsearch.training.guard import SharedStateChanged
 from seqsearch.training.scenario import learned
 from seqsearch.training.streaming import Credit, SegmentData, StreamedLearner, StreamStep, checked_classes
 from seqsearch.training.trainer import Trainer
@@ -80,7 +80,7 @@ class LearnerSubject:
     def __init__(self, world: World, spec: MethodSpec) -> None:
         self.world, self.spec, self.trainer = world, spec, Trainer(world)
         self.steps, self.early = world.played.steps, -1
-        self.not_as_lent = ""
+        self.shared_changed = ""
 
     def findings(self) -> list[Finding]:
         """One for each contract."""
@@ -92,13 +92,13 @@ class LearnerSubject:
             ("L4", "samples that are not revealed are not asked for", self._early),
             ("L5", "classes are int64, from -1 (none) to the last", self._classes),
             ("L6", "no update that step.afford refuses", self._refused),
-            ("L7", "what is lent is left as it was", self._whole),  # the last: what any test found is told with it
+            ("L7", "shared resources are left unchanged", self._whole),  # the last: what any test found is told with it
         ]
         if wrong := self._form():
             untested = "not tested: states must have another form first, see L3"
             return [Finding(c, asks, wrong if c == "L3" else untested, c == "L3") for c, asks, _ in tests]
         *others, last = [self._found(*test) for test in tests]
-        return [*others, replace(last, wrong=self.not_as_lent or last.wrong, tested=True)]
+        return [*others, replace(last, wrong=self.shared_changed or last.wrong, tested=True)]
 
     def _form(self) -> str:
         """What of its state, fresh or after a step, could not be stored.
@@ -112,8 +112,8 @@ class LearnerSubject:
                 return not_flat(method.learner.state_dict(), TYPES) or not_flat(
                     self.learn(method, 0, 1).learner.state_dict(), TYPES
                 )
-        except NotAsLent as error:
-            self.not_as_lent = str(error)
+        except SharedStateChanged as error:
+            self.shared_changed = str(error)
         except BaseException as error:
             if ends_session(error):
                 raise
@@ -125,8 +125,8 @@ class LearnerSubject:
         try:
             with self.trainer.guard.job(self.spec.target):
                 found, tested = test(), True
-        except NotAsLent as error:
-            self.not_as_lent = self.not_as_lent or str(error)
+        except SharedStateChanged as error:
+            self.shared_changed = self.shared_changed or str(error)
         except BaseException as error:
             if ends_session(error):
                 raise

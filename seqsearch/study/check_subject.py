@@ -135,13 +135,13 @@ class Subject:
             self.go_on(method, self.tasks[0], phases=phases[0])
             if wrong := not_flat(method.state_dict()):
                 raise WrongForm(wrong)
-            lent = learned(method)
-            self._first = copy.deepcopy(lent)
+            first = learned(method)
+            self._first = copy.deepcopy(first)
             self.go_on(method, *self.tasks, phases=phases[1])
             if begins:
                 every, done = planned(method.config, method.caps, bool(phases[0].names)), self.trainings.done
                 self.trainings.report(self.trainings.seconds, range(every.start - done, every.stop - done))
-            self.written = differing(_final(self._first), _final(lent))
+            self.written = differing(_final(self._first), _final(first))
             self._both, self.phases = method, phases
         return self._both
 

@@ -144,9 +144,11 @@ def resolved(
     notice(f"reading code and weights of {counted(len(items), 'method')} ...")
     methods = tuple(world.spec(item, default) for item in items)
     for method in methods:
-        room = capabilities_of(method).capacity
-        if room is not None and room < length:
-            raise UserError(f"method {method.label!r} has room for {room} tasks and the run has {length}: enlarge it")
+        capacity = capabilities_of(method).capacity
+        if capacity is not None and capacity < length:
+            raise UserError(
+                f"method {method.label!r} has room for {capacity} tasks and the run has {length}: enlarge it"
+            )
     if settings.augment != "none":
         _check_augmented(methods, settings.augment)
     backbones = {m.backbone: world.backbone(m.backbone) for m in methods}

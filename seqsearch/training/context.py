@@ -1,4 +1,4 @@
-"""What a worker lends a method: pixels, frozen features, the backbone, seeds, and one task's training data."""
+"""the resources that a worker gives to a method: pixels, frozen features, the backbone, seeds, and one task's training data."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ class PoolSource:
         places: dict[_Unit, list[int]] = {}
         for place, row in enumerate(rows.tolist()):
             places.setdefault(self._unit(row), []).append(place)
-        picked = [_picked(unit, self._features_of(space, unit, look), rows[at]) for unit, at in places.items()]
+        selected = [_selected(unit, self._features_of(space, unit, look), rows[at]) for unit, at in places.items()]
         order = np.argsort(np.concatenate([*places.values()]))
-        return torch.cat(picked)[torch.from_numpy(order).to(picked[0].device)]
+        return torch.cat(selected)[torch.from_numpy(order).to(selected[0].device)]
 
     def forget(self) -> None:
         """Look again at all that was remembered."""
@@ -139,13 +139,13 @@ class PoolSource:
         return self._units[row]
 
 
-def _picked(unit: _Unit, features: torch.Tensor, wanted: Rows) -> torch.Tensor:
+def _selected(unit: _Unit, features: torch.Tensor, wanted: Rows) -> torch.Tensor:
     """Of the ``features`` of a unit those of ``wanted`` rows ``[m]``: ``[m, d]``."""
     return features[torch.from_numpy(np.searchsorted(unit, wanted)).to(features.device)]
 
 
 class WorkerContext:
-    """What a worker lends a method (`seqsearch.methods.base.Context`), whose target is ``borrower``."""
+    """the resources that a worker gives to a method (`seqsearch.methods.base.Context`), whose target is ``borrower``."""
 
     def __init__(self, source: PoolSource, seed: int, replicate: int, borrower: str = "") -> None:
         self._source, self._borrower, self.seed, self.replicate = source, borrower, seed, replicate
@@ -163,7 +163,7 @@ class WorkerContext:
         return self._source.features.network.copy().requires_grad_(True)
 
     def frozen_backbone(self) -> torch.nn.Module:
-        return self._source.features.network.lend(self._borrower)
+        return self._source.features.network.give(self._borrower)
 
     def generator(self, phase: str) -> torch.Generator:
         return torch.Generator().manual_seed(seed_of("context", self.seed, self.replicate, phase))

@@ -15,7 +15,7 @@ from seqsearch.core.errors import Diverged as Diverged
 from seqsearch.core.identity import PACKAGE
 from seqsearch.core.outcomes import Status
 from seqsearch.core.user_modules import place
-from seqsearch.training.guard import NotAsLent
+from seqsearch.training.guard import SharedStateChanged
 
 LONGEST = 20_000
 """Characters of a traceback that are kept."""
@@ -59,7 +59,7 @@ def line_of(error: BaseException, target: str = "") -> str:
     ``target``; if there is none the last call in this package, and else where the error arose."""
     text = " ".join(_said(error).split())
     text = text if len(text) <= 300 else text[:297] + "..."
-    if isinstance(error, (Diverged, NotAsLent)):
+    if isinstance(error, (Diverged, SharedStateChanged)):
         return text or "Diverged"
     if isinstance(error, WrongAnswer):
         return f"{text} ({error.place})"

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from seqsearch.training.context import PoolSource
 
 
-class NotAsLent(Exception):
-    """A method changed what is lent to it, or what all jobs of the process share: a result, ``failed``."""
+class SharedStateChanged(Exception):
+    """A method changed what is shared with it, or what all jobs of the process share: a result, ``failed``."""
 
 
 class Guard:
-    """Looks after one process and the networks that its ``sources`` lend; one job at a time.
+    """Looks after one process and the networks that its ``sources`` share; one job at a time.
 
     Global generators are put back, whatever a job drew from them; variables of the environment that are new are removed. Neither
     is held against the method: layers of torch draw when they are made, and libraries set variables when they are imported.
@@ -69,7 +69,7 @@ class Guard:
         if between_calls:
             found += _variables(self._job.variables())
         if found:
-            raise NotAsLent(_blame(found))
+            raise SharedStateChanged(_blame(found))
 
     def end(self, found: list[str], changed: list[PoolSource]) -> None:
         """A job is over. Networks that it changed are built again, and what was computed meanwhile is forgotten."""
@@ -104,7 +104,7 @@ class _Job:
         found += _variables(restore_environment(self._environment))
         self._guard.end(found, [source for source, _ in networks])
         if found and error is None:
-            raise NotAsLent(_blame(found))
+            raise SharedStateChanged(_blame(found))
 
     def changed(self, scoped: bool = True) -> list[tuple[Setting, Any]]:
         """Settings that are not as they were, and what they were; ``scoped``: also those that a ``with`` block may change."""
@@ -122,13 +122,13 @@ class _Job:
 
 def _wrong(network: Network, borrower: str) -> str:
     """Classes can be had without a network; a network that only others were given, who may have kept it, is not asked."""
-    had = not network.lent_to or not network.lent_to.isdisjoint((borrower, ANYBODY))
+    had = not network.given_to or not network.given_to.isdisjoint((borrower, ANYBODY))
     return network.patched() or (network.changed() if had else "")
 
 
 def _words(networks: Iterable[tuple[PoolSource, str]], changed: Iterable[tuple[Setting, Any]]) -> list[str]:
-    lent = [
-        f"the network lent of backbone {source.backbone.name!r} ({wrong}): "
+    networks_changed = [
+        f"the shared network of backbone {source.backbone.name!r} ({wrong}): "
         "change a copy of it, self.context.fresh_backbone()"
         for source, wrong in networks
     ]
@@ -136,7 +136,7 @@ def _words(networks: Iterable[tuple[PoolSource, str]], changed: Iterable[tuple[S
         f"{setting.name} ({_shown(value)} became {_shown(setting.read())}): put it back where you change it"
         for setting, value in changed
     ]
-    return lent + shared
+    return networks_changed + shared
 
 
 def _variables(names: Iterable[str]) -> list[str]:

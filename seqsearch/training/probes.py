@@ -68,7 +68,7 @@ class StateView:
         found = self._remembered.get((self._space, about, part))
         if found is None:
             found = self._features(rows)
-            with contextlib.suppress(ValueError):  # larger than all the room there is
+            with contextlib.suppress(ValueError):  # larger than the whole cache
                 self._remembered[self._space, about, part] = found
         return found
 

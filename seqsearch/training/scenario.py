@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from seqsearch.core.errors import AccessError
-from seqsearch.core.outcomes import HEAD, MOVED, ClassifierCounts, Counts
+from seqsearch.core.outcomes import HEAD, REPRESENTATION_DRIFT, ClassifierCounts, Counts
 from seqsearch.core.types import EvaluationSplit, StateKey
 from seqsearch.methods.base import PASSES, FitReport, Footprint, Method
 from seqsearch.methods.config import Config
@@ -79,7 +79,7 @@ class Scenario(ABC):
         """How far it has moved the features of ``method``, which is in the state of ``key``, from the frozen ones, if that can be
         said (`seqsearch.training.representation_drift`)."""
         distance = representation_drift(method, self.source(key.method.backbone), self.some(key, MOST))
-        return () if distance is None else ((MOVED, distance),)
+        return () if distance is None else ((REPRESENTATION_DRIFT, distance),)
 
     def learn(self, method: Method, key: StateKey, how: Callable[[TaskData], FitReport] | None = None) -> Notes:
         """Let a live method learn the last experience (by ``how``, its own `fit_task` if None); what it noted.

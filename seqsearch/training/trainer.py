@@ -68,16 +68,18 @@ class Trainer:
         caches: CacheBudget | None = None,
         session: str = "",
     ) -> None:
-        self.world, self.name, self._room = world, name, caches or cache_budget()
+        self.world, self.name, self._budgets = world, name, caches or cache_budget()
         self._own = Device(world.device, gpu_share)
         self.device = self._own.torch
-        self.states = StateAccess(cache or StateCache(Path(world.states), self._room.states), sources, store, session)
+        self.states = StateAccess(
+            cache or StateCache(Path(world.states), self._budgets.states), sources, store, session
+        )
         self.scenario: Scenario = load("scenario", world.scenario)(world, self.source)
         self.since: float | None = None
         """When the training, evaluation or probe under way began (`time.monotonic`)."""
         self._sources: dict[str, PoolSource] = {}
         self._features: LRUCache[tuple[str, int, str], Features] = LRUCache(
-            self._room.probes, getsizeof=lambda f: int(f.nbytes)
+            self._budgets.probes, getsizeof=lambda f: int(f.nbytes)
         )
         self.guard = Guard(self._sources.values, self._features.clear)
         self._notes: Notes = ()  # of the training last done
@@ -85,7 +87,7 @@ class Trainer:
     # ------------------------------------------------------------------------------------------------ jobs
 
     @contextlib.contextmanager
-    def having(self, offers: Mapping[str, Offer], alone: bool = False) -> Iterator[None]:
+    def context(self, offers: Mapping[str, Offer], alone: bool = False) -> Iterator[None]:
         """What a job may count on: known of its prefixes' states; whether it has the device for itself."""
         self.states.offers = offers
         try:
@@ -214,7 +216,7 @@ class Trainer:
             backbone = self.world.backbone(backbone_name)
             features = UnionFeatures(Path(self.world.cache), self.world.images, backbone, self.device)
             features.network.check = partial(self.guard.check, between_calls=False)
-            self._sources[backbone_name] = PoolSource(self.world, backbone, features, self.device, self._room)
+            self._sources[backbone_name] = PoolSource(self.world, backbone, features, self.device, self._budgets)
         return self._sources[backbone_name]
 
     def _learned(self, method: Method, key: StateKey, trained: list[str]) -> Notes:

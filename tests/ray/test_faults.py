@@ -99,7 +99,7 @@ def test_what_a_bad_method_does_is_its_result(
     messages = " ".join(e["edge"]["message"] for e in found.journal.entries if "edge" in e)
     says = {
         "exits": "SystemExit",
-        "meddles": "the network lent of backbone 'glyph_vit'",
+        "meddles": "the shared network of backbone 'glyph_vit'",
         "vanishes": "killed its worker 3 times",
         "hangs": "--rollout-timeout 8 s",
     }

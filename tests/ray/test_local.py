@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.processes import family
+from actors.processes import descendants
 from tests.ray.test_runs import ARGUMENTS
 
 LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F")
@@ -88,7 +88,9 @@ def mode(path: Path) -> int:
 
 def programs(root: int) -> dict[int, str]:
     """A process and those that it started, with the names of their programs."""
-    return {pid: "driver" if pid == root else Path(f"/proc/{pid}/comm").read_text().strip() for pid in family(root)}
+    return {
+        pid: "driver" if pid == root else Path(f"/proc/{pid}/comm").read_text().strip() for pid in descendants(root)
+    }
 
 
 def open_files(pid: int) -> set[str]:

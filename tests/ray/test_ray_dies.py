@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from actors.options import EngineOptions
-from actors.processes import family
+from actors.processes import descendants
 from protocols.cldyb.protocol import CLDYB
 from protocols.running.folder import RunFolder
 from protocols.running.launch import Launch
@@ -36,7 +36,7 @@ def start(*arguments: object, **environment: str) -> subprocess.Popen[str]:
 
 def part(driver: int, name: str) -> int:
     """The process of a Ray that ``driver`` has started; 0 until it is there."""
-    for pid in family(driver):
+    for pid in descendants(driver):
         try:
             command = Path(f"/proc/{pid}/cmdline").read_text().split("\0")[0]
         except OSError:
@@ -81,7 +81,7 @@ def test_a_run_whose_ray_dies_says_how_to_go_on(tmp_path: Path, name: str, who: 
     driver = start(*SMALL, "--workers", 1, "--out", run)
     journal = run / "journal.jsonl"
     wait(lambda: journal.exists() and journal.read_bytes().count(b"\n") > 4)
-    processes = family(driver.pid)
+    processes = descendants(driver.pid)
     kill(part(driver.pid, name))
     said = last_line(driver, processes, 2)
     go_on = f"nothing is lost. Continue with: seqsearch cldyb --resume {run}"
@@ -97,7 +97,7 @@ def test_a_ray_that_dies_while_a_worker_is_hired_is_one_line(tmp_path: Path) -> 
     run = tmp_path / "run"
     driver = start(*SMALL, "--workers", 1, "--out", run)
     wait((run / "journal.jsonl").exists)  # Ray has been joined; workers are next
-    processes, service = family(driver.pid), part(driver.pid, "gcs_server")
+    processes, service = descendants(driver.pid), part(driver.pid, "gcs_server")
     os.kill(service, signal.SIGSTOP)
     time.sleep(5.0)
     assert "worker-hired" not in (run / "log.jsonl").read_text()
@@ -113,7 +113,7 @@ def test_a_ray_that_dies_while_a_worker_is_hired_is_one_line(tmp_path: Path) -> 
 def test_a_ray_that_dies_at_its_start_is_one_line(tmp_path: Path) -> None:
     driver = start(*SMALL, "--workers", 1, "--out", tmp_path / "run")
     wait(lambda: part(driver.pid, "gcs_server"))
-    processes = family(driver.pid)
+    processes = descendants(driver.pid)
     kill(part(driver.pid, "gcs_server"))
     said = last_line(driver, processes, 2)
     assert said.startswith("seqsearch: Ray could not start on this machine (")
@@ -125,7 +125,7 @@ def test_a_ray_that_is_too_slow_to_start_is_one_line(tmp_path: Path) -> None:
     """Ray waits for its control service no longer than it is told to."""
     driver = start(*SMALL, "--workers", 1, "--out", tmp_path / "run", RAY_gcs_server_port_wait_time_s="0")
     wait(lambda: part(driver.pid, "gcs_server") or driver.poll() is not None)
-    said = last_line(driver, family(driver.pid), 2)
+    said = last_line(driver, descendants(driver.pid), 2)
     assert said.startswith("seqsearch: Ray could not start on this machine (Timed out waiting for file")
     assert said.endswith(", or run without Ray: --workers 0")
     assert "uptime, free -h" in said
@@ -199,12 +199,12 @@ def test_workers_that_hang_before_they_register_are_one_line(tmp_path: Path) -> 
     try:
         end = time.monotonic() + 90
         while driver.poll() is None and time.monotonic() < end:
-            processes |= set(family(driver.pid))
+            processes |= set(descendants(driver.pid))
             time.sleep(0.2)
         assert driver.poll() == 2
         said = last_line(driver, sorted(processes), 2)
     finally:
-        for pid in {*family(driver.pid), *processes} if driver.poll() is None else ():
+        for pid in {*descendants(driver.pid), *processes} if driver.poll() is None else ():
             if running(pid):
                 kill(pid)
     assert said.startswith("no worker could start within 3 s: each needs 1 CPU")
@@ -219,7 +219,7 @@ def test_a_signal_is_never_left_to_the_system(tmp_path: Path) -> None:
     wait(lambda: part(driver.pid, "raylet"))
     unhandled, longest = 0, 0
     while driver.poll() is None:
-        processes += [p for p in family(driver.pid) if p not in processes]
+        processes += [p for p in descendants(driver.pid) if p not in processes]
         unhandled = 0 if caught_or_ignored(driver.pid, signal.SIGTERM) else unhandled + 1
         longest = max(longest, unhandled)
         time.sleep(0.01)
@@ -242,7 +242,7 @@ def test_a_signal_while_ray_starts_is_not_rays(tmp_path: Path) -> None:
     """Ray sets a handler of its own first thing, which exits without a word."""
     driver = start(*SMALL, "--workers", 1, "--out", tmp_path / "run")
     wait(lambda: part(driver.pid, "gcs_server"))
-    processes = family(driver.pid)
+    processes = descendants(driver.pid)
     driver.send_signal(signal.SIGTERM)
     said = last_line(driver, processes, 128 + signal.SIGTERM)
     assert said == f"stopped; nothing is lost. Continue with: seqsearch cldyb --resume {tmp_path / 'run'}"
@@ -251,7 +251,7 @@ def test_a_signal_while_ray_starts_is_not_rays(tmp_path: Path) -> None:
 def test_workers_that_ray_kills_for_memory_end_the_run_in_one_line(tmp_path: Path) -> None:
     limits = {"RAY_memory_usage_threshold": "0.001", "RAY_memory_monitor_refresh_ms": "200"}
     driver = start(*SMALL, "--workers", 1, "--out", tmp_path / "run", **limits)
-    said = last_line(driver, family(driver.pid), 2)
+    said = last_line(driver, descendants(driver.pid), 2)
     assert said.startswith(
         "seqsearch: workers die while they start: 1 worker(s) were killed due to the node running low on mem"
     )

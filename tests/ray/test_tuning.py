@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.processes import family
+from actors.processes import descendants
 from seqsearch.engine.journal import Journal
 from tests.ray.test_ray_dies import kill, last_line, part
 from tests.unit.gtep.small import HALF, finished, results, rows, states, trimmed
@@ -208,7 +208,7 @@ def test_a_run_whose_ray_dies_says_how_to_go_on(tmp_path: Path, name: str, who: 
     method, run = bad(tmp_path / "m", "naps", flag=tmp_path / "flag"), tmp_path / "run"
     process = started(run, "--methods", method, *FLAGS, "--workers", 2)
     wait(lambda: (lines(run) > 4 and (tmp_path / "flag").exists()) or process.poll() is not None)
-    processes, begin = family(process.pid), time.monotonic()
+    processes, begin = descendants(process.pid), time.monotonic()
     kill(part(process.pid, name))
     said = last_line(process, processes, 2)
     assert time.monotonic() - begin < 30
@@ -247,7 +247,7 @@ def test_a_trial_may_be_killed_in_each_of_its_tasks(tmp_path: Path) -> None:
 def test_trials_that_are_killed_from_the_start_end_the_run_in_one_line(method: str, tmp_path: Path) -> None:
     process, processes = started(tmp_path / "run", "--methods", method, *FLAGS, "--workers", 1), set[int]()
     while process.poll() is None:
-        processes |= set(family(process.pid))
+        processes |= set(descendants(process.pid))
         for pid in filter(is_of_trials, processes):
             kill(pid)
         time.sleep(0.02)
@@ -267,7 +267,7 @@ def test_a_run_whose_workers_ray_kills_for_memory_ends_in_one_line(
     monkeypatch.setenv("RAY_memory_usage_threshold", "0.001")
     monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "200")
     process = started(tmp_path / "run", "--methods", method, *FLAGS, "--workers", 1)
-    said = last_line(process, family(process.pid), 2)
+    said = last_line(process, descendants(process.pid), 2)
     why = "Ray Tune ended before its trials did (1 worker(s) were killed due to the node running low on memory"
     assert said.startswith(
         f"seqsearch: {why if features else 'a job that computes features killed its worker 3 times'}"

@@ -57,7 +57,7 @@ def export(wanted: Wanted, to: str, images: Images | None, out: Path, tell: Call
         _expressible(found, name, order, images)
     together = found.together({s.name: s.named_tasks for s in sequences}) if found.together else {}
     if world is not None and images == "copy":
-        _room(world, sequences, out, tell)
+        _check_disk(world, sequences, out, tell)
     with replacing_folder(out) as root:
         for s in sequences:
             _write(root, root.at(places[s.name]), found, s, world, images)
@@ -104,7 +104,7 @@ def _written_out(path: str) -> str:
     return path
 
 
-def _room(world: World, sequences: Sequence[Chosen], out: Path, tell: Callable[[str], None]) -> None:
+def _check_disk(world: World, sequences: Sequence[Chosen], out: Path, tell: Callable[[str], None]) -> None:
     """
     Raises:
         UserError: the images will not fit onto the disk.

@@ -93,7 +93,7 @@ TEXTS = {
     "duel.trouble": Text("warning", "{text}"),
     "duel.worst": Text(
         "detail",
-        "Among random sequences, {sequence} is worst for {method}: {seen:points} pp when picked, which is biased, and "
+        "Among random sequences, {sequence} is worst for {method}: {seen:points} pp when selected, which is biased, and "
         "{gap:points} pp on {seeds:n fresh seed}.",
     ),
     "duel.found": Text(

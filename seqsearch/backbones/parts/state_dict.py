@@ -1,6 +1,6 @@
 """The tensors in a file of weights: safetensors, or a plain state dict of torch. Nothing in it is ever executed.
 
-``torch.load(weights_only=True)`` calls harmless functions only, but some of them take any room that they are asked for
+``torch.load(weights_only=True)`` calls harmless functions only, but some of them allocate any memory that they are asked for
 (``bytearray(10**11)``), and an archive may unpack to far more than it is. So a torch file is looked through before it is loaded:
 what it calls must be what a state dict of tensors needs.
 """

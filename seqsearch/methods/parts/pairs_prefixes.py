@@ -85,7 +85,7 @@ class PairPrefixed(PairMethod):
         self.keys = torch.zeros(0, context.dim, device=context.device)
 
     @abstractmethod
-    def opened(self, task: TaskData) -> Tensor:
+    def initial_key(self, task: TaskData) -> Tensor:
         """The key ``[d]`` of a new experience; a leaf with gradient if it is to be trained by `pulled`."""
 
     def pulled(self, query: Tensor, key: Tensor) -> Tensor | float:
@@ -98,7 +98,7 @@ class PairPrefixed(PairMethod):
         if self.config.copy_prompt and self.expert:
             own = {encoder: of_all[-1].clone() for encoder, of_all in self.expert.items()}
         own = {encoder: prompt.requires_grad_(True) for encoder, prompt in own.items()}
-        key = self.opened(task)
+        key = self.initial_key(task)
 
         def features_of(part: Batch) -> tuple[Tensor, Tensor | float]:
             return self.network.run(pairs_of(part), self._prefixes(general, own)), self.pulled(part.frozen, key)

@@ -69,7 +69,7 @@ Prompts = dict[str, Tensor]
 class Prompted(Method):
     """Base of prompt methods: a frozen transformer, named prompts, and a head that learns by local cross-entropy.
 
-    A subclass implements `opened`, `instructed` and `closed`, and sets ``caps``. All prompts are saved and counted here.
+    A subclass implements `initial_prompts`, `inject` and `finalize`, and sets ``caps``. All prompts are saved and counted here.
     """
 
     Config = PromptTraining
@@ -84,11 +84,11 @@ class Prompted(Method):
         """What was learned; empty before the first task."""
 
     @abstractmethod
-    def opened(self, task: TaskData) -> Prompts:
+    def initial_prompts(self, task: TaskData) -> Prompts:
         """What this task trains, with values to start from; `fit_task` makes leaves of copies of them."""
 
     @abstractmethod
-    def instructed(self, tokens: Tensor, query: Tensor, own: Prompts | None) -> tuple[Tensor, Tensor]:
+    def inject(self, tokens: Tensor, query: Tensor, own: Prompts | None) -> tuple[Tensor, Tensor]:
         """Features of prompted images, and what is added to the loss.
 
         Args:
@@ -101,7 +101,7 @@ class Prompted(Method):
         """
 
     @abstractmethod
-    def closed(self, own: Prompts) -> Prompts:
+    def finalize(self, own: Prompts) -> Prompts:
         """`prompts` after the task that trained ``own``."""
 
     def descent(self) -> Descent:
@@ -110,20 +110,20 @@ class Prompted(Method):
     def hooks(self, own: Prompts) -> Hooks:
         return Hooks()
 
-    def concluded(self, task: TaskData) -> FitReport:
+    def after_task(self, task: TaskData) -> FitReport:
         """What is left to do when the task's prompts are in place; its status and notes count."""
         return FitReport()
 
     def fit_task(self, task: TaskData) -> FitReport:
         config, device, train = self.config, self.context.device, task.train
-        own = {name: p.detach().clone().requires_grad_(True) for name, p in self.opened(task).items()}
+        own = {name: p.detach().clone().requires_grad_(True) for name, p in self.initial_prompts(task).items()}
         block = new_head(len(task.columns), self.context.dim, task.generator("head"), device)
         images = learned(train, self.context, "pilot", task.generator("augment"))
         tokens, query, targets = learned_tokens(self.vit, images, self.context), train.frozen, train.targets
 
         def loss_of(positions: Tensor) -> Tensor:
             here = positions.to(device)
-            features, extra = self.instructed(tokens(positions), query[here], own)
+            features, extra = self.inject(tokens(positions), query[here], own)
             return local_cross_entropy(block(features), targets[here], task.columns) + extra
 
         groups = [Group([*own.values(), *block.parameters()], config.lr)]
@@ -131,10 +131,10 @@ class Prompted(Method):
         if report.status != "ok":
             return report
         self.head = self.head.grown(block)
-        self.prompts = self.closed({name: p.detach() for name, p in own.items()})
-        return joined(report, self.concluded(task))
+        self.prompts = self.finalize({name: p.detach() for name, p in own.items()})
+        return joined(report, self.after_task(task))
 
-    def together(self) -> int:
+    def evaluation_batch(self) -> int:
         """Number of images that are predicted at once; nothing else may depend on it, unless to be like public code."""
         return CHUNK
 
@@ -143,8 +143,8 @@ class Prompted(Method):
 
     @torch.no_grad()
     def features(self, batch: Batch) -> Tensor:
-        parts = [batch.select(positions) for positions in cut(torch.arange(len(batch)), self.together())]
-        return torch.cat([self.instructed(self.vit.tokens(p.images), p.frozen, None)[0] for p in parts])
+        parts = [batch.select(positions) for positions in cut(torch.arange(len(batch)), self.evaluation_batch())]
+        return torch.cat([self.inject(self.vit.tokens(p.images), p.frozen, None)[0] for p in parts])
 
     def state_dict(self) -> dict[str, Any]:
         return saved(self.prompts, "prompts.") | self.head.state("head.")

@@ -119,7 +119,7 @@ class Rehearsal(Method):
 
     # ------------------------------------------------------------------------------------------------ training
 
-    def together(self, task: TaskData) -> Batch:
+    def with_exemplars(self, task: TaskData) -> Batch:
         """New images and exemplars as one batch, decoded now if it is small enough."""
         rows = np.concatenate([task.train.indices, self.stored.rows.numpy()])
         columns = torch.cat([task.train.targets.cpu(), self.stored.columns])

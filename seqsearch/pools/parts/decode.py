@@ -110,7 +110,7 @@ def check_size(image: Image.Image, data: bytes) -> None:
     """Before it is decoded.
 
     Raises:
-        BadImage: it would take too much room or time.
+        BadImage: it would take too much memory or time.
     """
     pixels = image.width * image.height
     if pixels > MAX_PIXELS:

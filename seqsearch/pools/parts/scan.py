@@ -1,4 +1,4 @@
-"""The image files below a folder, in little room: of millions of files only their paths, sizes and times, not an object each."""
+"""The image files below a folder, in little memory: of millions of files their paths, sizes and times, not an object each."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class ImageColumn:
             raise Damaged(f"in row group {number} ({error})") from None
         if values.nbytes <= CACHE_BYTES:
             self._groups[number] = values
-        else:  # larger than all the room there is: it stays until the next one
+        else:  # larger than the whole cache: it stays until the next one
             self._last = number, values
         return values
 

@@ -153,7 +153,7 @@ class Source:
         return look(Batch(rows, self)) if len(rows) else torch.zeros(0, WIDTH)
 
 
-class Lent:
+class SharedResources:
     """`seqsearch.methods.base.Context` for one training of a case."""
 
     device, dim, backbone_id, image_bytes = torch.device("cpu"), WIDTH, "starts", 3 * SIDE**2
@@ -176,7 +176,7 @@ class Lent:
 class Learned(TaskData):
     """A task whose generators are the tapes of its context."""
 
-    context: Lent = field(kw_only=True)
+    context: SharedResources = field(kw_only=True)
 
     def generator(self, phase: str) -> torch.Generator:
         return self.context.generator(phase)
@@ -185,10 +185,10 @@ class Learned(TaskData):
 def begun(kind: type[Method], components: Mapping[str, torch.Tensor]) -> type[Method]:
     """CODA-Prompt whose new components are given: ``k``, ``a`` and ``p`` ``[tasks, B, m, width]``."""
 
-    def opened(self: Method, task: TaskData) -> dict[str, torch.Tensor]:
+    def initial_prompts(self: Method, task: TaskData) -> dict[str, torch.Tensor]:
         return {name: components[name][task.depth] for name in "kap"}
 
-    return type("Begun", (kind,), {"opened": opened})
+    return type("Begun", (kind,), {"initial_prompts": initial_prompts})
 
 
 class Bench:
@@ -201,14 +201,14 @@ class Bench:
         params: in place of those of the case.
     """
 
-    lent = Lent
+    shared = SharedResources
     """What it lends to methods."""
 
     def __init__(
         self, source: Source, case: Case, components: Mapping[str, torch.Tensor] | None = None, **params: Any
     ) -> None:
         self.source, self.case = source, case
-        self.context = self.lent(source, case)
+        self.context = self.shared(source, case)
         build = load("method", case.method)
         build = begun(build, components) if components else build
         with substituted():

@@ -117,7 +117,7 @@ class Source(ours.Source):
         return found
 
 
-class Lent(ours.Lent):
+class SharedResources(ours.SharedResources):
     """Of a network from scratch; TagFex learns classes from both views, as its public code does."""
 
     dim, from_scratch = DIM, True
@@ -143,7 +143,7 @@ def mirrored(*_: Any) -> Policy:
 class Bench(ours.Bench):
     """Trains a case from the common starts, and says what is compared."""
 
-    lent = Lent
+    shared = SharedResources
 
     def learn(self) -> FitReport:
         with pytest.MonkeyPatch.context() as patch:

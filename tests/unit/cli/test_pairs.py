@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
-from seqsearch.core.outcomes import MOVED
+from seqsearch.core.outcomes import REPRESENTATION_DRIFT
 
 SMALL_FLAVA = f"{Path(__file__).parents[2] / 'conformance' / 'pairs.py'}:small_flava"
 POOL = "glyphs:classes={},train=8,reward=4,test=4,captions=random"
@@ -39,7 +39,7 @@ def test_the_hardest_sequence_is_searched_with_prompts_and_replay_of_pairs(tmp_p
         "--out", str(out),
     )  # fmt: skip
     assert "mm_dp" in said
-    moved = [json.loads(r["notes"])[MOVED] for r in pq.read_table(out / "trainings.parquet").to_pylist()]
+    moved = [json.loads(r["notes"])[REPRESENTATION_DRIFT] for r in pq.read_table(out / "trainings.parquet").to_pylist()]
     assert moved
     assert all(0 < m < 10 for m in moved)  # from the frozen features of the same pairs
     assert methods_in(out) == {"mm_dp:epochs=1": 2, "mm_er:epochs=1": 2}

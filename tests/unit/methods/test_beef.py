@@ -133,7 +133,7 @@ def test_loss_of_expansion(lab: Lab) -> None:
     still.load_state_dict(parent.state_dict())
     assert isinstance(still, Beef)
     data = lab.data(still, TASKS[2])
-    together, slots = still.together(data), still._slots(data)
+    together, slots = still.with_exemplars(data), still._slots(data)
     assert (len(slots.classes), len(slots.before), len(slots.forward)) == (4, 2, 11)
     with torch.no_grad():
         scores, _ = slots(copy.deepcopy(still.networks[0]).train()(together.images))

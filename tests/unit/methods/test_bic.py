@@ -71,7 +71,7 @@ def test_what_is_put_aside_is_not_learned_in_stage_1_and_stage_2_learns_nothing_
     )
     monkeypatch.setattr(method, "_correct", lambda *a: (seen.append(a[-1]), real_correct(*a))[1])
     task = lab.data(method, TASKS[1])
-    everything = set(method.together(task).indices.tolist())
+    everything = set(method.with_exemplars(task).indices.tolist())
     report = method.fit_task(task)
     first, second = (set(batch.indices.tolist()) for batch in seen)
     assert report.notes["validation"] == 3.0
@@ -90,7 +90,7 @@ def test_loss_of_stage_1_is_of_corrected_scores(
     still.corrections = torch.tensor([[0.5, 0.2]] * OLD)
     monkeypatch.setattr(still.backbone, "train", lambda mode=True: still.backbone)
     data = lab.data(still, TASKS[1])
-    together = still.together(data)
+    together = still.with_exemplars(data)
     raw = still.grown_head(data)(still.features(together)).detach().double().numpy()
     teacher = 0.5 * raw[:, :OLD] + 0.2
     scores, y = np.hstack([teacher, raw[:, OLD:]]), together.targets.numpy()
@@ -113,7 +113,7 @@ def test_stage_2_finds_the_scale_and_the_shift_of_least_cross_entropy_and_leaves
 ) -> None:
     method = like(lab, parent, correction_epochs=400, lr=0.2, scheduler="cosine", weight_decay=0.0, batch_size=1000)
     task = lab.data(method, TASKS[1])
-    together, head = method.together(task), method.grown_head(task)
+    together, head = method.with_exemplars(task), method.grown_head(task)
     head = head.detached()
     head.weight[OLD:] = 3 * head.weight[OLD:] + 0.1  # new scores that are far too large
     known, before = torch.tensor([[1.0, 0.0]] * (OLD + NEW)), method.state_dict()
@@ -138,7 +138,7 @@ def test_the_published_stage_2_is_a_step_down_the_cross_entropy_of_the_softmax_i
     """One step of one batch, found again from a copy of the network; its batch statistics go on moving."""
     method = like(lab, parent, form="published", correction_epochs=1, lr=0.5, weight_decay=0.01, batch_size=1000)
     task = lab.data(method, TASKS[1])
-    together, head = method.together(task), method.grown_head(task).detached()
+    together, head = method.with_exemplars(task), method.grown_head(task).detached()
     head.weight[OLD:] = 3 * head.weight[OLD:] + 0.1
     known, network = torch.tensor([[1.0, 0.0]] * (OLD + NEW)), copy.deepcopy(method.backbone).train()
     method._correct(task, head, known, together)

@@ -63,7 +63,7 @@ def test_features_of_frozen_networks_are_computed_once_where_images_stay_as_they
     method.context.augment = augment
     seen: list[int] = []
     handle = method.networks[0].register_forward_hook(lambda module, images, out: seen.append(len(out)))
-    data = method.together(lab.data(method, TWO))
+    data = method.with_exemplars(lab.data(method, TWO))
     before = method.old_features(data)
     for positions in torch.arange(len(data)).split(8):
         before(data.select(positions))

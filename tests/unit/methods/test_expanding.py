@@ -39,15 +39,15 @@ def test_states_that_are_loaded_share_what_is_frozen(lab: Lab, case: Case, tmp_p
     cache.put("a", lab.trained(case, ONE, TWO).state_dict(), keep=True)
     states = [cache.get("a"), cache.get("a")]
     one, two = (lab.restored(case, state, ONE, TWO) for state in states if state)
-    lent = addresses(states[0] or {})
-    assert {name.split(".")[1] for name in lent} == {"0", "1"}
-    assert lent == addresses(one.state_dict()) == addresses(two.state_dict())
+    shared = addresses(states[0] or {})
+    assert {name.split(".")[1] for name in shared} == {"0", "1"}
+    assert shared == addresses(one.state_dict()) == addresses(two.state_dict())
     kept = {name: tensor.clone() for name, tensor in one.state_dict().items() if name.startswith(FROZEN)}
     lab.fit(one, THREE)
     later = one.state_dict()
-    assert lent == {name: place for name, place in addresses(later).items() if name in lent}
+    assert shared == {name: place for name, place in addresses(later).items() if name in shared}
     assert all(torch.equal(later[name], tensor) for name, tensor in kept.items())
-    assert len(addresses(later)) == 1.5 * len(lent)
+    assert len(addresses(later)) == 1.5 * len(shared)
 
 
 @each

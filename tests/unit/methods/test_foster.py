@@ -62,7 +62,7 @@ def test_loss_of_boosting(lab: Lab) -> None:
     still.n_seen, still.n_tasks = parent.n_seen, parent.n_tasks
     still.load_state_dict(parent.state_dict())
     data = lab.data(still, TASKS[1])
-    together, old = still.together(data), still.student
+    together, old = still.with_exemplars(data), still.student
     head = widened(still.student_head, 3, 64, data.generator("head"))
     own = uniform_head(7, 64, data.generator("own head"), torch.device("cpu"))
     with torch.no_grad():

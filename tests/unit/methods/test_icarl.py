@@ -43,7 +43,7 @@ def test_loss_is_cross_entropy_of_all_classes_and_distillation_of_old_ones(
     still = like(lab, parent, {**STILL, "lamb": lamb})
     monkeypatch.setattr(still.backbone, "train", lambda mode=True: still.backbone)
     data = lab.data(still, TASKS[1])
-    together = still.together(data)
+    together = still.with_exemplars(data)
     teacher = parent.classifiers(together)["linear"].double().numpy()
     report = still.fit_task(data)
     scores = still.classifiers(together)["linear"].double().numpy()

@@ -113,7 +113,7 @@ def test_a_new_expert_starts_as_a_copy_where_that_is_asked_for(lab: Lab) -> None
 def test_learned_keys_get_no_gradient_from_the_cross_entropy(lab: Lab) -> None:
     method = method_of(lab, "mm_dp", pull=0.0, weight_decay=0.0)
     task = lab.data(method, ONE)
-    start = method.opened(task).detach()
+    start = method.initial_key(task).detach()
     lab.fit(method, ONE)
     assert torch.equal(method.keys[0], start)
     drawn = method_of(lab, "mm_dp", ONE, weight_decay=0.0)

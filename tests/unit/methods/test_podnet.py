@@ -113,7 +113,7 @@ def test_at_the_start_only_classification_costs_and_moved_features_cost_by_the_f
 ) -> None:
     method = like(lab, parent, adaptive=adaptive, spatial=0.0, flat=2.0)
     task = lab.data(method, TASKS[1])
-    part = method.together(task)
+    part = method.with_exemplars(task)
     head = method.head.grown(torch.ones(NEW, 10, 64))
     loss_of = method._loss(head, task.columns)
     before = method.features(part)

@@ -86,7 +86,7 @@ def test_l2p_image_by_image(lab: Lab, readout: str) -> None:
     assert keys.shape == (6, 160)
     assert prompts.shape == (6, 3, 160)
     pulls = []
-    got, extra = method.instructed(method.vit.tokens(batch.images), batch.frozen, None)
+    got, extra = method.inject(method.vit.tokens(batch.images), batch.frozen, None)
     for image, q, feature in zip(batch.images, batch.frozen.numpy(), got, strict=True):
         near = sorted(range(6), key=lambda m: -cosine(q, keys[m]))[:2]
         pulls.append(sum(cosine(q, keys[m]) for m in near))
@@ -199,11 +199,11 @@ def test_dualprompt_picks_the_prompt_of_the_nearest_key(lab: Lab) -> None:
 def test_a_new_prompt_starts_as_the_one_before_and_old_ones_stay(lab: Lab) -> None:
     method: Any = lab.trained(Case("dualprompt", "dualprompt"), ONE)
     old = method.prompts["e"].clone()
-    start = method.opened(lab.data(method, TWO))
+    start = method.initial_prompts(lab.data(method, TWO))
     assert torch.equal(start["e"], old[0])
     assert torch.equal(start["g"], method.prompts["g"])
     other: Any = lab.restored(Case("d", "dualprompt", {"copy_prompt": False}), method.state_dict(), ONE)
-    assert not torch.equal(other.opened(lab.data(other, TWO))["e"], old[0])
+    assert not torch.equal(other.initial_prompts(lab.data(other, TWO))["e"], old[0])
     lab.fit(method, TWO)
     assert torch.equal(method.prompts["e"][:1], old)
     assert not torch.equal(method.prompts["e"][1], old[0])

@@ -101,7 +101,7 @@ def test_keys_learned_by_gradient_come_to_it(tmp_path: Path) -> None:
     method = cast(DualPromptPairs, lab.fresh(Case("mm_dp", "mm_dp", backbone=PAIRS)))
     draw, width = torch.Generator().manual_seed(0), method.context.dim
     queries = torch.randn(400, width, generator=draw) + torch.randn(width, generator=draw)
-    key = method.opened(lab.data(method, (0, 1)))
+    key = method.initial_key(lab.data(method, (0, 1)))
     optimizer = torch.optim.AdamW([key], lr=0.005, weight_decay=0.01)
     assert method.config.lr == 0.005
     closed, cosines = query_sum(queries).key(generator()), []

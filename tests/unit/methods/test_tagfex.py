@@ -62,7 +62,7 @@ def test_classes_are_learned_from_images_as_the_run_says_and_contrast_from_two_v
     method = lab.fresh(TAGFEX, epochs=1, first_epochs=1)
     method.context.augment = augment
     lab.fit(method, ONE)
-    data, new = method.together(lab.data(method, TWO)), method.new_network()
+    data, new = method.with_exemplars(lab.data(method, TWO)), method.new_network()
     specific: list[torch.Tensor] = []
     agnostic: list[torch.Tensor] = []
     new.conv1.register_forward_pre_hook(lambda module, images: specific.append(images[0]))

@@ -39,7 +39,7 @@ def test_losses_are_weighed_by_the_share_of_old_classes_or_by_lambda(
     still.load_state_dict(parent.state_dict())
     monkeypatch.setattr(still.backbone, "train", lambda mode=True: still.backbone)
     data = lab.data(still, TASKS[1])
-    together, start = still.together(data), still.grown_head(data)
+    together, start = still.with_exemplars(data), still.grown_head(data)
     scores = start(still.features(together)).detach().double().numpy()
     teacher, y = parent.predict(together).double().numpy(), together.targets.numpy()
     report = still.fit_task(replace(data))

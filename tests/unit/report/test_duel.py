@@ -145,7 +145,7 @@ def test_a_worst_gap_is_said_to_be_picked_and_its_fresh_figure_beside_it() -> No
     s = summary(*drawn(0.05), worst=(Again("a", "random-3", 5, -0.2, 0.5, 0.6, gap),))
     [worst] = coded(s)["duel.worst"]
     assert worst.values == {"sequence": "random-3", "method": "one", "seen": -0.2, "gap": gap, "seeds": 5}
-    assert "-20.0 pp when picked, which is biased" in worst.text
+    assert "-20.0 pp when selected, which is biased" in worst.text
     assert "-10.0 [-15.0, -5.0] pp on 5 fresh seeds" in worst.text
     assert "duel.fresh" in coded(s)
     assert not {"duel.fresh_few", "duel.fresh_equal"} & set(coded(s))

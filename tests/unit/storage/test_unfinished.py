@@ -206,8 +206,8 @@ def test_the_mark_of_another_machine_is_left_for_an_hour_after_it_was_touched(tm
 def test_a_driver_touches_its_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     states = RunStates(tmp_path, "2" * 32, EngineOptions(workers=1), keeps=True, events=lambda *_: None, needed=list)
     os.utime(tmp_path / marker("2" * 32), (0, 0))
-    monkeypatch.setattr("actors.run_states.ROOM_EVERY", 0.0)
-    states.make_room()
+    monkeypatch.setattr("actors.run_states.FREE_EVERY", 0.0)
+    states.free_space()
     assert (tmp_path / marker("2" * 32)).stat().st_mtime > 0
     states.close()
 

@@ -48,14 +48,14 @@ def lab(common: Lab, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
 def test_who_changes_the_lent_network_fails_and_nobody_else_does(lab: Lab, does: str) -> None:
     result = lab.train(lab.meddler(does))
     assert result.status == "failed"
-    assert "network lent of backbone 'glyph_vit'" in result.message
+    assert "shared network of backbone 'glyph_vit'" in result.message
     assert "self.context.fresh_backbone()" in result.message
     assert "\n" not in result.message
     assert "blocks.0.mlp.fc1.weight" in result.message or does not in NETWORK[:3]
     images = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
     pristine = lab.trainer.world.backbone("glyph_vit").module()
     assert torch.equal(lab.network()(images), pristine(images)), "put back"
-    assert "network lent" in lab.trainer.guard.spoilt
+    assert "shared network" in lab.trainer.guard.spoilt
     assert lab.trainer.states.get(lab.meddler(does).digest) is None, "what it learned is not kept"
 
 
@@ -134,7 +134,7 @@ def test_who_changes_a_network_that_was_not_lent_fails_too(lab: Lab, tmp_path: P
     for _ in range(2):
         result = alone.train(alone.meddler(does), keep=True)
         assert result.status == "failed"
-        assert "network lent of backbone 'glyph_vit' (blocks.0.mlp.fc1.weight)" in result.message
+        assert "shared network of backbone 'glyph_vit' (blocks.0.mlp.fc1.weight)" in result.message
     images = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
     assert torch.equal(alone.network()(images), alone.world.backbone("glyph_vit").module()(images)), "put back"
 
@@ -162,7 +162,7 @@ def test_a_network_that_was_kept_from_an_earlier_job_is_looked_at_too(lab: Lab) 
     assert lab.train(lab.meddler("keeps")).status == "ok"
     result = lab.train(lab.meddler("later"))
     assert result.status == "failed"
-    assert "network lent" in result.message
+    assert "shared network" in result.message
 
 
 def test_a_network_that_was_taken_is_looked_at_after_every_job(lab: Lab, tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_network_that_was_taken_is_looked_at_after_every_job(lab: Lab, tmp_pat
     sys.modules[type(alone.trainer.fresh(key)).__module__].TAKEN.append(taken)
     result = alone.train(key)
     assert result.status == "failed"
-    assert "network lent" in result.message
+    assert "shared network" in result.message
 
 
 def test_a_class_is_looked_at_after_jobs_of_those_too_who_were_lent_no_network(lab: Lab, tmp_path: Path) -> None:

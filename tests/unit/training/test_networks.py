@@ -13,7 +13,7 @@ from seqsearch.backbones.open import build_backbone
 from seqsearch.backbones.parts.resnet import maps, stages
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
-from seqsearch.core.outcomes import MOVED
+from seqsearch.core.outcomes import REPRESENTATION_DRIFT
 from seqsearch.core.types import Edge, StateKey, Task
 from seqsearch.methods.data import Batch
 from seqsearch.training.trainer import Trainer
@@ -153,7 +153,9 @@ def test_a_network_from_a_seed_is_trained_with_its_batch_statistics_and_restored
     trainer, key = made(own)
     first, second = trainer.train(Edge(key.after(1))), trainer.train(Edge(key))
     assert (first.status, second.status) == ("ok", "ok"), (first.message, second.message)
-    assert not any(MOVED in dict(r.notes) for r in (first, second)), "there is nothing that it could have moved from"
+    assert not any(REPRESENTATION_DRIFT in dict(r.notes) for r in (first, second)), (
+        "it has no frozen network to drift from"
+    )
     state = trainer.states.cache.get(key.digest)
     assert state is not None
     names = {n for n in state if "running_mean" in n or "num_batches_tracked" in n}

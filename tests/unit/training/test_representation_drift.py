@@ -15,7 +15,7 @@ import torch
 from protocols.report.common_notes import HARDLY, cost
 from protocols.running.folder import RunFolder
 from seqsearch.core.grammar import parse_item
-from seqsearch.core.outcomes import MOVED, EdgeResult
+from seqsearch.core.outcomes import REPRESENTATION_DRIFT, EdgeResult
 from seqsearch.core.types import Edge, StateKey, Task
 from seqsearch.methods.data import Batch
 from seqsearch.training.representation_drift import MOST, relative
@@ -93,7 +93,7 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def noted(result: EdgeResult) -> float:
-    return dict(result.notes)[MOVED]
+    return dict(result.notes)[REPRESENTATION_DRIFT]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_adapts_to_the_first_task_alone_is_no_head_on_frozen_features_ever_
 
 @pytest.mark.parametrize("method", ["simplecil", "ranpac:M=32", "OWN:Mute", "OWN:Narrow", "OWN:Nothing"])
 def test_of_frozen_features_or_none_nothing_is_noted(bench: Bench, method: str) -> None:
-    assert not any(MOVED in dict(result.notes) for result in bench.trained(method))
+    assert not any(REPRESENTATION_DRIFT in dict(result.notes) for result in bench.trained(method))
 
 
 @pytest.mark.parametrize("method", ["er:epochs=1", "mos:epochs=1", "ease:epochs=1", "OWN:Restless:epochs=1"])
@@ -128,7 +128,7 @@ def test_it_changes_no_state_and_no_result(tmp_path: Path, monkeypatch: pytest.M
     """Not even of a method that breaks C2 and trains itself when it is looked at."""
     with_it = Bench(tmp_path)
     measured = with_it.trained(method)
-    assert all(MOVED in dict(r.notes) for r in measured)
+    assert all(REPRESENTATION_DRIFT in dict(r.notes) for r in measured)
     states = [_bits(with_it, r) for r in measured]
     shutil.rmtree(tmp_path / "states")
     monkeypatch.setattr(Scenario, "representation_drift", lambda *_: ())
@@ -139,7 +139,7 @@ def test_it_changes_no_state_and_no_result(tmp_path: Path, monkeypatch: pytest.M
     assert [(r.classifiers, r.counters, r.footprint) for r in plain] == [
         (r.classifiers, r.counters, r.footprint) for r in measured
     ]
-    assert [n for r in plain for n in r.notes] == [n for r in measured for n in r.notes if n[0] != MOVED]
+    assert [n for r in plain for n in r.notes] == [n for r in measured for n in r.notes if n[0] != REPRESENTATION_DRIFT]
 
 
 def _bits(bench: Bench, result: EdgeResult) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def test_a_state_that_was_there_already_is_not_looked_at_again(bench: Bench) -> 
     bench.trained(STILL)
     again = bench.trainer.train(Edge(bench.key(STILL)))
     assert again.trained == ()
-    assert MOVED not in dict(again.notes)
+    assert REPRESENTATION_DRIFT not in dict(again.notes)
 
 
 def test_images_are_the_first_of_each_class_then_the_second(bench: Bench) -> None:

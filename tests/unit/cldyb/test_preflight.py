@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cldyb.cannot_differ import ONE_TASK
-from protocols.cldyb.lowered import lowered
+from protocols.cldyb.preflight import ineffective_settings
 from protocols.cldyb.protocol import CLDYB
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
@@ -30,7 +30,7 @@ ONE = "One candidate is evaluated at each step (--{} 1): nothing will be chosen 
          "(--condensed)."),
         ({"clusters": 9, "condensed": 2, "clustering": False}, ""),
         ({"clusters": 9, "condensed": 2, "candidates": 4}, "--clusters 9: no more than 4, one for each of --candidates."),
-        ({"simulations": 4}, "--simulations 4: no more than 4 of 8 candidates are evaluated at a step."),
+        ({"simulations": 4}, "--simulations 4: at most 4 of 8 candidates are evaluated at a step."),
         ({"lookahead": 5}, "--lookahead 5: no more than 3, since task 5 is the last (--tasks)."),
         ({"tasks": 2}, ""),
         ({"lookahead": 5, "tasks": 2}, "--lookahead 5: none, since task 2 is the last (--tasks)."),
@@ -42,12 +42,12 @@ ONE = "One candidate is evaluated at each step (--{} 1): nothing will be chosen 
     ],
 )  # fmt: skip
 def test_what_is_lowered(settings: dict[str, Any], said: str) -> None:
-    assert lowered(CldybSettings(methods="simplecil", pool=POOL, **settings)) == said
+    assert ineffective_settings(CldybSettings(methods="simplecil", pool=POOL, **settings)) == said
 
 
 def test_a_run_says_it_before_it_trains(tmp_path: Path) -> None:
     settings = CldybSettings(methods="simplecil", pool=POOL, tasks=2, classes_per_task=2, lookahead=5)
-    assert lowered(settings) in CLDYB.announcement(CLDYB.prepare(settings, tmp_path, "cpu", tmp_path))
+    assert ineffective_settings(settings) in CLDYB.announcement(CLDYB.prepare(settings, tmp_path, "cpu", tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from protocols.cldyb.study import CldybStudy
 
 
-def beforehand(study: CldybStudy) -> str:
+def preflight_warnings(study: CldybStudy) -> str:
     """What is said of a study before it is run, by a run and by ``--dry-run`` alike; empty: nothing."""
-    return " ".join(filter(None, (expected(study), lowered(study.settings))))
+    return " ".join(filter(None, (expected(study), ineffective_settings(study.settings))))
 
 
-def lowered(s: SearchSettings) -> str:
+def ineffective_settings(s: SearchSettings) -> str:
     """Which settings are lowered by others, and to what, as far as the settings alone say; empty if none is.
 
     How many classes are left is not looked at: of few classes fewer candidates can be made than are asked for.
