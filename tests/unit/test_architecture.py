@@ -1,4 +1,4 @@
-"""The code is as docs/house.md draws it: every room has its sentence, computing never shows, nothing grows too large."""
+"""The code is as docs/architecture.md draws it: every package has its sentence, computing never shows, nothing grows too large."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TOPS = ("seqsearch", "actors", "protocols")
 SHOWING = ("report", "cli")
-"""Rooms of ``protocols`` that may print and draw."""
-PAGE = (ROOT / "docs/house.md").read_text()
+"""Packages of ``protocols`` that may print and draw."""
+PAGE = (ROOT / "docs/architecture.md").read_text()
 
 
 def files() -> list[Path]:
@@ -34,27 +34,27 @@ def lines(node: ast.AST) -> int:
     return (node.end_lineno or 0) - node.lineno + 1 if isinstance(node, ast.stmt) else 0
 
 
-def test_every_room_has_its_sentence_and_every_sentence_its_room() -> None:
-    rooms = {str(p.parent.relative_to(ROOT)) for p in files() if p.name != "__init__.py"}
+def test_every_package_has_its_sentence_and_every_sentence_its_package() -> None:
+    packages = {str(p.parent.relative_to(ROOT)) for p in files() if p.name != "__init__.py"}
     named = set(re.findall(r"`((?:seqsearch|actors|protocols)(?:/\w+)*)`", PAGE))
-    assert rooms == named
+    assert packages == named
 
 
 def test_files_that_the_page_names_are_there() -> None:
-    rooms = {p.name for p in (ROOT / "seqsearch").iterdir() if p.is_dir()}
-    named = [n for n in re.findall(r"`([\w/]+?)(?:\.py)?`", PAGE) if n.split("/")[0] in rooms and "/" in n]
+    packages = {p.name for p in (ROOT / "seqsearch").iterdir() if p.is_dir()}
+    named = [n for n in re.findall(r"`([\w/]+?)(?:\.py)?`", PAGE) if n.split("/")[0] in packages and "/" in n]
     assert len(named) > 10
     for name in named:
         assert (ROOT / "seqsearch" / name).is_dir() or (ROOT / "seqsearch" / f"{name}.py").is_file(), name
 
 
 @pytest.mark.parametrize(
-    "room", sorted(p.name for p in (ROOT / "protocols").iterdir() if p.name not in SHOWING and p.is_dir())
+    "package", sorted(p.name for p in (ROOT / "protocols").iterdir() if p.name not in SHOWING and p.is_dir())
 )
-def test_computing_never_shows(room: str) -> None:
-    """Every room of a protocol, also one that the contract in pyproject.toml does not name."""
+def test_computing_never_shows(package: str) -> None:
+    """Every package of a protocol, also one that the contract in pyproject.toml does not name."""
     shows = ("click", "rich", "matplotlib", *(f"protocols.{s}" for s in SHOWING))
-    for path in (ROOT / "protocols" / room).rglob("*.py"):
+    for path in (ROOT / "protocols" / package).rglob("*.py"):
         bad = [m for m in imported(path) if any(m == s or m.startswith(s + ".") for s in shows)]
         assert not bad, f"{path.relative_to(ROOT)} imports {bad}"
 
