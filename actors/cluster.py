@@ -19,7 +19,7 @@ from actors.token import keep_private
 from seqsearch.core import stop
 from seqsearch.core.errors import UserError
 
-LOOK = "try again when this machine is less busy (uptime, free -h, and df -h of its temporary files tell)"
+LOOK = "try again when this machine is less busy (see uptime, free -h, and df -h of its temporary folder)"
 """What to look at where something is slow to start, or dies at its start."""
 
 

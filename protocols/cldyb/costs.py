@@ -188,8 +188,8 @@ def refuse_commands(study: CldybStudy) -> None:
     s = study.settings
     if not s.search_commands and (searching := commands(study.searchers)):
         raise UserError(
-            f"{costs_of_commands(s, len(study.methods), searching)}; add --search-commands if that is meant (--dry-run tells the "
-            "hours), or search with others (--surrogate), or evaluate it on what was found for others (seqsearch score)"
+            f"{costs_of_commands(s, len(study.methods), searching)}; add --search-commands if that is meant (--dry-run prints "
+            "the hours), or search with others (--surrogate), or evaluate it on what was found for others (seqsearch score)"
         )
 
 

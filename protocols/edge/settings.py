@@ -64,7 +64,7 @@ class EdgeSettings(ExtremesSettings, StudySettings):
     )
     orders: str = setting(
         "",
-        "FILE of own class orders, or frozen:NAME: how lucky were they? (.txt, .csv, .json, sequences.parquet)",
+        "FILE of own class orders, or frozen:NAME: where are they among random ones? (.txt, .csv, .json, sequences.parquet)",
         group="scoring",
     )
     estimator: Literal["random", "paper"] = setting(
@@ -74,7 +74,7 @@ class EdgeSettings(ExtremesSettings, StudySettings):
     )
     until: str = setting(
         "",
-        "Add random sequences until e.g. mean:0.01 is known to that half-width, or q05 can be told (59).",
+        "Add random sequences until e.g. mean:0.01 is known to that half-width, or q05 has an interval (59).",
         group="scoring",
     )
     max_sequences: int = setting(
@@ -109,7 +109,7 @@ class EdgeSettings(ExtremesSettings, StudySettings):
         super().check()
         if self.score_seeds < 2 and not self.enumerate:
             raise UserError(
-                "--score-seeds 1 cannot tell what training noise is: ask for 2 or more (1 with --enumerate)"
+                "training noise cannot be estimated with --score-seeds 1: ask for 2 or more (1 with --enumerate)"
             )
         if self.until:
             parse_target(self.until)

@@ -75,7 +75,7 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
     sizes = task_sizes(len(indices), settings.tasks, settings.initial_classes)
     if min(sizes) < 2:
         raise UserError(
-            f"{len(indices)} classes in {settings.tasks} tasks leave a task with one class, in which nothing is told apart: "
+            f"{len(indices)} classes in {settings.tasks} tasks leave a task with one class, which needs no classifier: "
             "lower --tasks, or have more classes in play (plans alone may have such tasks: --plan-only)"
         )
     if not Problem(np.zeros((len(indices),) * 2), sizes, objective_of(settings)).defined:

@@ -116,7 +116,7 @@ def sizes_of(settings: GtepSettings, there: dict[str, int]) -> tuple[int, ...]:
         )
     sizes = task_sizes(next(iter(there.values())), tasks, first)
     if min(sizes) < 2:
-        raise UserError(f"--tasks {tasks} leaves a task with one class, in which nothing is told apart: lower --tasks")
+        raise UserError(f"--tasks {tasks} leaves a task with one class, which needs no classifier: lower --tasks")
     return sizes
 
 

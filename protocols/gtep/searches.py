@@ -100,7 +100,7 @@ def best_set(shares: ArrayLike) -> WithTheBest:
     if orders >= FEWEST or found.unavailable_because:
         return found
     return replace(
-        found, unavailable_because=f"{FEWEST} class orders are needed to tell others from the best, {orders} there"
+        found, unavailable_because=f"{FEWEST} class orders are needed to compare others with the best, {orders} there"
     )
 
 

@@ -38,7 +38,7 @@ def _enough(settings: McilSettings, n: int) -> None:
     T = settings.experiences
     if n < 2 * T:
         raise UserError(
-            f"{n} classes in {T} experiences leave one with fewer than two classes, in which nothing is told apart: lower "
+            f"{n} classes in {T} experiences leave one with fewer than two classes, which needs no classifier: lower "
             f"--experiences to {max(2, n // 2)}"
             if n >= 4
             else f"pool {settings.pool!r} has {n} classes in play, and two experiences of two classes need 4"

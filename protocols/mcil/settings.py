@@ -56,7 +56,7 @@ class McilSettings(StudySettings):
         minimum=1, maximum=1000, group="first",
     )  # fmt: skip
     orders: int = setting(
-        0, "Class orders, each with --seeds trainings: tells noise of orders from noise of seeds; 0: one a run.",
+        0, "Class orders, each with --seeds trainings: separates variance of orders from that of seeds; 0: one a run.",
         minimum=0, maximum=1000, group="first",
     )  # fmt: skip
     modalities: bool = setting(

@@ -18,8 +18,10 @@ from seqsearch.distribution.interval import Interval
 from seqsearch.results.rows import Row
 
 HELD_OUT = -1
-"""What stands for the holdout where a shift is told."""
+"""What stands for the holdout where a shift is reported."""
 Flip = Literal["flips", "same", "not told"]
+UNDECIDED: Literal["not told"] = "not told"
+"""As in `--json`."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Pair:
 
 def _order(online: Interval, future: Interval) -> Flip:
     a, b = online.sign, future.sign
-    return "not told" if not (a and b) else "same" if a == b else "flips"
+    return UNDECIDED if not (a and b) else "same" if a == b else "flips"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def caption_lines(found: dict[str, Found]) -> list[str]:
             f"captions of {source}: {counted(f.leaks.of_captions, 'text')} of {counted(f.leaks.of_samples, 'image')}"
         ]
         if f.audit:
-            lines += ["  how well each column alone tells the class of unseen images (docs/captions.md):"]
+            lines += ["  accuracy of predicting the class of unseen images from each column alone (docs/captions.md):"]
             lines += [f"  {line}" for line in map(_audit, f.audit)]
         lines += [f"  {line}" for line in (*_left_out(f), *_leaks(f))]
     return lines
@@ -38,7 +38,7 @@ def _audit(a: Audited) -> str:
     warned = a.names_class or a.accuracy > WARNED
     said = f"  {a.column}: {a.accuracy:.1%} (chance {a.chance:.1%})"
     held = f", holds the class's name in {a.naming:.0%}" * (a.naming > 0)
-    return said + held + ": WARNING, with this column the text tells the class by itself" * warned
+    return said + held + ": WARNING, this column alone predicts the class" * warned
 
 
 def _left_out(f: Found) -> list[str]:

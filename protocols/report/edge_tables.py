@@ -141,7 +141,7 @@ DISPARITY = tuple(
 )
 LUCK = Layout(
     "luck",
-    "Were these orders lucky?",
+    "Where given orders lie among random ones",
     (
         METHOD,
         Column("order", "order", "the order that is placed, or the mean of several", WORDS, NEITHER, OURS),

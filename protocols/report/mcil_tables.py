@@ -175,7 +175,7 @@ NOISE = Layout(
         Column("order_sd", "orders", "standard deviation of Avg: of class orders over all their seeds", SPREAD, DOWN, OWN,
                COMPONENTS),
         Column("seed_sd", "seeds", "standard deviation of Avg: of trainings of a given order", SPREAD, DOWN, OWN, COMPONENTS),
-        Column("p", "p", "p-value of orders that differ by no more than seeds explain (permutations of the runs), Holm's over "
+        Column("p", "p", "p-value of orders that differ within seed-to-seed variation (permutations of the runs), Holm's over "
                "methods", P_VALUE, NEITHER, OWN),
         SAID,
     ),

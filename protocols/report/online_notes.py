@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeGuard
 
 from protocols.online.intervals import Estimate
-from protocols.online.summary import Pair, Summary
+from protocols.online.summary import UNDECIDED, Pair, Summary
 from protocols.report import online_blind as blind
 from protocols.report.common_notes import cost
 from protocols.report.notes import Note, note
@@ -64,7 +64,7 @@ def reversed_pairs(s: Summary) -> list[Pair]:
 
 
 def _undecided(s: Summary) -> int:
-    return sum(p.flips == "not told" for p in s.pairs)
+    return sum(p.flips == UNDECIDED for p in s.pairs)
 
 
 def _ordered(p: Pair) -> tuple[str, str]:
@@ -287,7 +287,7 @@ def _pairs(s: Summary) -> Iterator[Note]:
         yield note("online.over_seeds", holding=len(wider), reversed=len(known), pairs=named)
     elif known:
         yield note("online.not_over_seeds", reversed=len(known))
-    means = [(p.online.interval.value, p.future.interval.value) for p in s.pairs if p.flips == "not told"]
+    means = [(p.online.interval.value, p.future.interval.value) for p in s.pairs if p.flips == UNDECIDED]
     turned = sum(shows(now) and shows(later) and (now > 0) != (later > 0) for now, later in means)
     if turned and s.shift:
         yield note("online.turned", turned=turned, pairs=len(s.pairs))

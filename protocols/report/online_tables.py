@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from protocols.online.intervals import Estimate
-from protocols.online.summary import Figure, Learned, Pair, Shuffled, Summary
+from protocols.online.summary import UNDECIDED, Figure, Learned, Pair, Shuffled, Summary
 from protocols.report.table import (
     DIFFERENCE,
     DOWN,
@@ -33,7 +33,7 @@ OVER_SEEDS = "Over training seeds"
 """The table of intervals that are for other training seeds as well."""
 MOST_PAIRS = 30
 """Rows of the table of pairs: those that flip first."""
-SAID = {"flips": "flips", "same": "same order", "not told": "undecided"}
+SAID = {"flips": "flips", "same": "same order", UNDECIDED: "undecided"}
 
 BLOCKS = "blocks of the stream and seeds"
 OWN = f"{OURS}, docs/online.md"
@@ -285,7 +285,7 @@ def by_shift(s: Summary) -> Table:
 
 def reversals_first(found: Iterable[Pair]) -> list[Pair]:
     """Pairs that flip, then those in the same order, then the undecided ones."""
-    return sorted(found, key=lambda p: ("flips", "same", "not told").index(p.flips))
+    return sorted(found, key=lambda p: ("flips", "same", UNDECIDED).index(p.flips))
 
 
 def order(p: Pair) -> str:

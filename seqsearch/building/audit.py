@@ -75,7 +75,7 @@ def check_audit(found: list[Audited], source: str, named: bool) -> None:
     if bad is None or named or bad.chance == 1:
         return
     others = ",".join(a.column for a in found if not a.names_class) or "..."
-    why = f"tells it of {bad.accuracy:.0%} of unseen images" if bad.accuracy >= REFUSED else "holds its name"
+    why = f"predicts it for {bad.accuracy:.0%} of unseen images" if bad.accuracy >= REFUSED else "holds its name"
     raise UserError(
         f"{source}: column {printable(bad.column)!r} names the class ({why}): leave it out, --caption-columns "
         f"{shortened(printable(others), 300)}, or name it there yourself"

@@ -48,14 +48,14 @@ def columns_of(table: Table, asked: str, others: Sequence[str]) -> tuple[list[st
         if not found:
             raise UserError(
                 f"{table.path} has none of the columns of DVM-CAR; it has {brief(', '.join(table.names))}: name those "
-                "to be told, or all: --caption-columns NAME,NAME"
+                "to use, or all: --caption-columns NAME,NAME"
             )
         return found, False
     if asked == "all":
         left = {n.lower() for n in (*others, *EXCLUDED)}
         found = [n for n in table.names if n.lower() not in left]
         if not found:
-            raise UserError(f"{table.path} has no columns beside {', '.join(table.names)}: name those to be told")
+            raise UserError(f"{table.path} has no columns beside {', '.join(table.names)}: name those to use")
         return found, False
     names = [n.strip() for n in asked.split(",")]
     for name in names:

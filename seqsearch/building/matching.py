@@ -30,7 +30,9 @@ def paths_of(pool: Any) -> list[str]:
         UserError: its images have none.
     """
     if not hasattr(pool, "root"):
-        raise UserError(f"--captions needs a folder of images, whose names tell which is which; {pool.name!r} is none")
+        raise UserError(
+            f"--captions needs a folder of images, whose names match captions with images; {pool.name!r} is not a folder"
+        )
     return [printable(pool.where(row)) for row in range(int(row_offsets(pool.classes)[-1]))]
 
 

@@ -211,7 +211,7 @@ def _of_sides(
     r = min(max(0.0, float(dependence(single).mean())), MOST_DEPENDENCE)
     around = _widened(value, Pivot.of_mean(series), r + min(r, 1 / math.sqrt(G)), level)
     if not math.isfinite((found := _bounded(around, *possible)).low):
-        unavailable_because = f"{G} blocks of {block} tell too little: a longer stream is needed"
+        unavailable_because = f"{G} blocks of {block} are too few: a longer stream is needed"
     over = _bounded(_over_seeds(around, sides, G - 1, level), *possible)
     return BlockInterval(found, G, block, seeds, over, unavailable_because)
 

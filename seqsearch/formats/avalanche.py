@@ -106,7 +106,7 @@ def build() -> Toolbox:
             "Unequal tasks, few of many classes and more than 100 classes are kept.",
             "class_incremental_benchmark takes no subset by itself: the manifest is labelled by arrival, so that it is complete.",
             "nc_benchmark numbers labels by arrival only with class_ids_from_zero_from_first_exp=True, as in the loader.",
-            "seqsearch_avalanche.py is the same in all folders, and is told which sequence to load.",
+            "seqsearch_avalanche.py is the same in all folders; its argument is the sequence to load.",
             "Within an experience images come in another order than in the manifest; which ones they are is the same.",
         ),
         usage={True: USAGE, False: USAGE_WITHOUT},

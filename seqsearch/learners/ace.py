@@ -30,7 +30,7 @@ class AsymmetricCrossEntropy(ReplayOnly):
     class Config(ReplayOnly.Config):
         present: str = param(
             "incoming",
-            "classes that new samples are told apart from: of the batch just revealed, or of the one trained on",
+            "classes that new samples compete with: of the batch just revealed, or of the one trained on",
             choices=("incoming", "batch"),
         )
 

@@ -26,7 +26,7 @@ ALL = "all"
 """What allows any overlap."""
 MANY = 20_000
 """Images of a pool, to be decoded, from which it is told how far that is."""
-TOLD = 5
+NAMED = 5
 """Classes that a refusal names."""
 
 
@@ -143,9 +143,9 @@ def _some(pairs: Sequence[Shared]) -> str:
     told = [
         (_short(p.evaluated) if p.tuned == p.evaluated else f"{_short(p.tuned)} = {_short(p.evaluated)}")
         + ("" if p.called else f" ({counted(p.images, 'image')})")
-        for p in pairs[:TOLD]
+        for p in pairs[:NAMED]
     ]
-    return ", ".join(told) + (f" and {len(pairs) - TOLD} more" if len(pairs) > TOLD else "")
+    return ", ".join(told) + (f" and {len(pairs) - NAMED} more" if len(pairs) > NAMED else "")
 
 
 def _short(name: str) -> str:

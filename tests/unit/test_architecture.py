@@ -1,4 +1,4 @@
-"""The code is as docs/architecture.md draws it: every package has its sentence, computing never shows, nothing grows too large."""
+"""The code follows docs/architecture.md: every package has its sentence, computing never shows, nothing is too large."""
 
 from __future__ import annotations
 

@@ -48,6 +48,6 @@ class Origin:
             remarks = [str(n) for n in (*said["remarks"], *biases(config))]
         except (AssertionError, KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
             raise UserError(
-                f"{run}/config.json: identity lacks what a score says ({brief(str(error))}): restore it"
+                f"{run}/config.json: identity has no field that scores have ({brief(str(error))}): restore it"
             ) from None
         return cls({**taken, **own}, references, frozenset(taken), known, frozenset(own), tuple(remarks))

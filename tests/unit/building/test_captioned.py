@@ -278,7 +278,7 @@ def test_flags_that_make_no_sense(tmp_path: Path) -> None:
         ),
         (
             ["glyphs:classes=3", out, "--captions", source],
-            "--captions needs a folder of images, whose names tell which is which",
+            "--captions needs a folder of images, whose names match captions with images",
         ),
     ):
         result = run("build", *flags)

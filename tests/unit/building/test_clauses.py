@@ -125,7 +125,7 @@ def test_what_a_column_tells_of_unseen_images() -> None:
     assert found["named"].naming == 1
     assert [a.column for a in found.values() if a.names_class] == ["key", "named"]
     with pytest.raises(
-        UserError, match=r"t.csv: column 'key' names the class \(tells it of 100% of unseen images\): leave it"
+        UserError, match=r"t.csv: column 'key' names the class \(predicts it for 100% of unseen images\): leave it"
     ):
         check_audit(list(found.values()), "t.csv", named=False)
     check_audit(list(found.values()), "t.csv", named=True)

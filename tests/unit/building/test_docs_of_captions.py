@@ -143,14 +143,12 @@ def test_columns_that_name_the_car(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     result = CliRunner().invoke(main, [*build_it, "--caption-columns", "all"])
     assert result.exit_code == 2
     assert (
-        "long.csv: column 'Length' names the class (tells it of 100% of unseen images): leave it out, --caption-columns"
+        "long.csv: column 'Length' names the class (predicts it for 100% of unseen images): leave it out, --caption-columns"
         in result.stderr
     )
     result = CliRunner().invoke(main, [*build_it, "--caption-columns", "Length,Color"])
     assert result.exit_code == 0, result.output
-    assert (
-        "Length: 100.0% (chance 33.3%): WARNING, with this column the text tells the class by itself" in result.output
-    )
+    assert "Length: 100.0% (chance 33.3%): WARNING, this column alone predicts the class" in result.output
     assert build("long.parquet").texts(np.array([0])) == ["the length is 4054, the color is Blue."]
     result = CliRunner().invoke(main, [*build_it, "--caption-columns", "Maker", "--force"])
     assert "Maker: 100.0% (chance 33.3%): WARNING" in result.output  # named, so told

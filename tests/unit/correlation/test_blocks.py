@@ -202,8 +202,7 @@ def test_bounds_are_what_is_possible() -> None:
     assert not far.unavailable_because
     steps = np.repeat([0.0, 1.0], 10)[None]
     assert (
-        of_accuracy(0.5, steps, 1000).unavailable_because
-        == "20 blocks of 1000 tell too little: a longer stream is needed"
+        of_accuracy(0.5, steps, 1000).unavailable_because == "20 blocks of 1000 are too few: a longer stream is needed"
     )
 
 

@@ -162,7 +162,7 @@ def test_all_tables_are_printed_and_shown_again(every: tuple[Path, str]) -> None
         "Table A3",
         "Fig. 2 c",
         "Table A4",
-        "Were these orders lucky?",
+        "Where given orders lie among random ones",
         "Distribution over class sequences",
     ):
         assert title in text

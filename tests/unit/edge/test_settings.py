@@ -22,7 +22,7 @@ from seqsearch.study.classes import world_of
     [
         ({"methods": ""}, "--methods is missing"),
         ({"tasks": 0}, "--tasks 0: must be at least 1"),
-        ({"score_seeds": 1}, "--score-seeds 1 cannot tell what training noise is"),
+        ({"score_seeds": 1}, "training noise cannot be estimated with --score-seeds 1"),
         ({"random_sequences": 2}, "--random-sequences 2: must be at least 3"),
         ({"moves": 10, "budget": 1.0}, "--moves and --budget both say"),
         ({"budget": float("inf")}, "--budget inf: must be at most 2592000"),
