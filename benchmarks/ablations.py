@@ -37,7 +37,7 @@ from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
 from seqsearch.metrics.accuracy import acc
-from seqsearch.planners.given import GivenPlanner, random_sequences, with_replicates
+from seqsearch.planners.fixed import FixedPlanner, random_sequences, with_replicates
 from seqsearch.planners.replicates import SCORING, scoring
 from seqsearch.results.schema import TRAININGS
 from seqsearch.results.tables import read_rows
@@ -127,7 +127,7 @@ def _greedy(study: CldybStudy, number: int, engine: Search) -> Sequence[Tasks]:
 def _accuracy(engine: Search, study: CldybStudy, sequences: Sequence[Tasks], seeds: Any, part: Any) -> float:
     """Mean final Acc over sequences, methods and seeds."""
     given = with_replicates(sequences, seeds)
-    planner = GivenPlanner(f"{part}", lambda: given, study.methods, study.settings.seed, evaluated=part)
+    planner = FixedPlanner(f"{part}", lambda: given, study.methods, study.settings.seed, evaluated=part)
     engine.run([planner], more=True)
     return float(np.mean([acc(o.accuracy) for rows in planner.outcomes.values() for row in rows for o in row]))
 

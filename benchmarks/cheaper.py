@@ -45,7 +45,7 @@ from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
 from seqsearch.metrics.accuracy import acc, reward
-from seqsearch.planners.given import GivenPlanner, random_sequences, with_replicates
+from seqsearch.planners.fixed import FixedPlanner, random_sequences, with_replicates
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.replicates import scoring
 from seqsearch.training.device import pin_threads
@@ -86,7 +86,7 @@ class Lab:
     ) -> Any:
         """Outcomes ``[methods][sequences][seeds]``."""
         given = with_replicates(sequences, seeds)
-        planner = GivenPlanner(part, lambda: given, methods, self.settings.seed, evaluated=part)
+        planner = FixedPlanner(part, lambda: given, methods, self.settings.seed, evaluated=part)
         Search(self.evaluator, self.journal).run([planner], more=True)
         return [planner.outcomes[m.label] for m in methods]
 

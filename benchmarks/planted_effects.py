@@ -40,7 +40,7 @@ from seqsearch.core.types import ClassId, Edge, Task, Tasks
 from seqsearch.distribution.effects import EFFECTS, EffectName
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
-from seqsearch.planners.given import GivenPlanner, GivenSequence, first_task, random_sequences
+from seqsearch.planners.fixed import FixedPlanner, FixedSequence, first_task, random_sequences
 from seqsearch.planners.regrouped import regrouped, reordered
 from seqsearch.planners.replicates import scoring
 from seqsearch.planners.step import PoolView
@@ -177,8 +177,8 @@ class EffectsEvaluator(PlantedEvaluator):
 def explained(world: World, draws: int = 8, random: int = 10, seeds: int = 3) -> Summary:
     """The summary of one found sequence, by the real planner, engine and summary."""
     sequences = _sequences(world, draws, random)
-    planner = GivenPlanner(
-        "given", lambda: [GivenSequence(s.tasks, tuple(scoring(seeds))) for s in sequences], (METHOD,), world.seed
+    planner = FixedPlanner(
+        "given", lambda: [FixedSequence(s.tasks, tuple(scoring(seeds))) for s in sequences], (METHOD,), world.seed
     )
     with in_memory() as folder, contextlib.closing(Journal(folder)) as journal:
         Search(EffectsEvaluator(world), journal).run([planner])

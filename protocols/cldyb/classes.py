@@ -7,7 +7,7 @@ from pathlib import Path
 from protocols.cldyb.settings import CldybSettings
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
-from seqsearch.planners.given import first_task
+from seqsearch.planners.fixed import first_task
 from seqsearch.planners.step import PoolView
 from seqsearch.planners.within_group import within_group_sequence
 from seqsearch.study.classes import EVALUATE, TUNE, check_images, kept_classes, view_of, world_of

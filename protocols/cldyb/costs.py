@@ -16,7 +16,7 @@ from seqsearch.core.notices import notice
 from seqsearch.core.text import counted
 from seqsearch.distribution.rank_test import fewest_random
 from seqsearch.methods.command import commands
-from seqsearch.planners.given import random_sequences
+from seqsearch.planners.fixed import random_sequences
 
 UNKNOWN = UnitCosts()
 """Trainings alone are estimated."""

@@ -15,7 +15,7 @@ from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.core.types import Task, Tasks
 from seqsearch.engine.journal import Journal
-from seqsearch.planners.given import GivenPlanner
+from seqsearch.planners.fixed import FixedPlanner
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.results.joint import at_once, joint_id
 from seqsearch.results.rows import EvaluatedRollout, Row, TaskSequence, TraceRow, trace_rows
@@ -97,6 +97,6 @@ def _evaluated(
     return [*searched, *rescored(study, journal, study.methods, named)]
 
 
-def _tasks(planner: GivenPlanner) -> list[Tasks]:
+def _tasks(planner: FixedPlanner) -> list[Tasks]:
     """The sequences that a planner was given; all of them are tasks here."""
     return [tuple(t for t in prefix if isinstance(t, Task)) for prefix in planner.sequences]

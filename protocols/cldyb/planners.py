@@ -9,7 +9,7 @@ from protocols.cldyb.study import CldybStudy
 from seqsearch.core.types import MethodSpec, Task, Tasks
 from seqsearch.planners.base import Planner
 from seqsearch.planners.drawn import DrawnPlanner
-from seqsearch.planners.given import GivenPlanner, GivenSequence, random_sequences, with_replicates
+from seqsearch.planners.fixed import FixedPlanner, FixedSequence, random_sequences, with_replicates
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.replicates import DRAWN, scoring
 from seqsearch.planners.within_group import within_group_sequences
@@ -28,10 +28,10 @@ class Plans:
     """
 
     searches: list[CldybPlanner]
-    scorers: list[GivenPlanner]
+    scorers: list[FixedPlanner]
     draws: list[DrawnPlanner]
-    baseline: list[GivenPlanner]
-    joint: list[GivenPlanner]
+    baseline: list[FixedPlanner]
+    joint: list[FixedPlanner]
 
     @property
     def all(self) -> list[Planner]:
@@ -54,29 +54,29 @@ def make_plans(study: CldybStudy) -> Plans:
     ]
     drawn = () if draws else with_replicates(random_tasks(study), seeds_of("random", s.score_seeds))
 
-    def evaluated(name: str, sequences: Callable[[], Sequence[GivenSequence] | None]) -> GivenPlanner:
-        return GivenPlanner(name, sequences, study.methods, s.seed)
+    def evaluated(name: str, sequences: Callable[[], Sequence[FixedSequence] | None]) -> FixedPlanner:
+        return FixedPlanner(name, sequences, study.methods, s.seed)
 
-    def found() -> tuple[GivenSequence, ...] | None:
+    def found() -> tuple[FixedSequence, ...] | None:
         """Once all searches are done: their sequences may share prefixes, which are then trained once."""
         if not all(p.done for p in searches):
             return None
         return with_replicates([tuple(p.sequence) for p in searches], seeds_of("searched", s.score_seeds))
 
-    def random() -> tuple[GivenSequence, ...] | None:
+    def random() -> tuple[FixedSequence, ...] | None:
         """At once, or when all are drawn."""
         if not all(p.done for p in draws):
             return None
         return drawn or with_replicates([tuple(p.sequence) for p in draws], seeds_of("random", s.score_seeds))
 
-    def at_once() -> list[GivenSequence] | None:
+    def at_once() -> list[FixedSequence] | None:
         if (there := found()) is None or (beside := random()) is None:
             return None
         whole = ((g.replicates, tuple(t for t in g.prefix if isinstance(t, Task))) for g in (*there, *beside))
-        return [GivenSequence((study.view.union(tasks),), seeds) for seeds, tasks in whole]
+        return [FixedSequence((study.view.union(tasks),), seeds) for seeds, tasks in whole]
 
     baseline = [evaluated("random", random)] if s.random_sequences else []
-    joint = [GivenPlanner("joint", at_once, study.jointly, s.seed)] if study.jointly else []
+    joint = [FixedPlanner("joint", at_once, study.jointly, s.seed)] if study.jointly else []
     return Plans(searches, [evaluated("score", found)], draws, baseline, joint)
 
 

@@ -12,7 +12,7 @@ from protocols.cldyb.joint import trained_jointly
 from protocols.cldyb.settings import CldybSettings
 from seqsearch.core.types import MethodSpec, Task, Tasks
 from seqsearch.methods.spec import check_memory, hyperparameters
-from seqsearch.planners.given import first_task
+from seqsearch.planners.fixed import first_task
 from seqsearch.study.classes import EVALUATE, TUNE
 from seqsearch.study.encoder import encoder_items, with_encoder
 from seqsearch.study.study import Study, reads_frozen, resolved

@@ -20,7 +20,7 @@ from seqsearch.core.types import MethodSpec
 from seqsearch.methods.sampling import proposals
 from seqsearch.methods.spec import build_of
 from seqsearch.metrics.accuracy import acc
-from seqsearch.planners.given import GivenPlanner, GivenSequence, with_replicates
+from seqsearch.planners.fixed import FixedPlanner, FixedSequence, with_replicates
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.replicates import TUNING
 
@@ -53,13 +53,13 @@ class Tuning:
                 s, tasks=s.tune_tasks, extended_from=(), grow=tuple(g for g in s.grow if _step(g) <= s.tune_tasks)
             )
             self._search = CldybPlanner("tuning-search", study.searchers, study.view, study.first, short, s.seed, 0)
-        self._given = GivenPlanner("tuning", self._tasks, [t.spec for t in self.trials], s.seed, evaluated="reward")
+        self._given = FixedPlanner("tuning", self._tasks, [t.spec for t in self.trials], s.seed, evaluated="reward")
 
     @property
     def planners(self) -> list[Planner]:
         return [self._search, self._given] if self._search else [self._given]
 
-    def _tasks(self) -> tuple[GivenSequence, ...] | None:
+    def _tasks(self) -> tuple[FixedSequence, ...] | None:
         if self._search is None:
             return with_replicates([self.study.tuning], [TUNING])
         return with_replicates([tuple(self._search.sequence)], [TUNING]) if self._search.done else None

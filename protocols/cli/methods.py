@@ -1,4 +1,4 @@
-"""``seqsearch methods`` and ``seqsearch check``: what there is, and whether an own method keeps the contracts."""
+"""``seqsearch methods`` and ``seqsearch check``: what there is, and whether a custom method keeps the contracts."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from protocols.running.session import Session
 from seqsearch.core.outcomes import Outcome
 from seqsearch.core.types import MethodSpec
 from seqsearch.metrics.accuracy import acc
-from seqsearch.planners.given import GivenPlanner, GivenSequence
+from seqsearch.planners.fixed import FixedPlanner, FixedSequence
 from seqsearch.planners.replicates import fresh
 from seqsearch.results.schema import FITS
 from seqsearch.similarity.matrix import Similarity
@@ -61,15 +61,15 @@ class FitStage:
         again += [("retrained-hard-0", plan.hard[0].tasks), ("retrained-easy-0", plan.easy[0].tasks)]
         return found + [Trained(f"{name}{suffix}", "retrained", tasks, seeds) for name, tasks in again]
 
-    def planners(self, given: Callable[[Trained], GivenSequence]) -> list[GivenPlanner]:
+    def planners(self, given: Callable[[Trained], FixedSequence]) -> list[FixedPlanner]:
         """One for each method whose gate is open."""
         return [self._planner(m, [given(t) for t in self.trained[m.label]]) for m in self._methods()]
 
     def _methods(self) -> Sequence[MethodSpec]:
         return [m for m in self.study.methods if m.label in self.trained]
 
-    def _planner(self, method: MethodSpec, sequences: list[GivenSequence]) -> GivenPlanner:
-        return GivenPlanner(f"fitted {method.label}", lambda: sequences, [method], self.study.settings.seed)
+    def _planner(self, method: MethodSpec, sequences: list[FixedSequence]) -> FixedPlanner:
+        return FixedPlanner(f"fitted {method.label}", lambda: sequences, [method], self.study.settings.seed)
 
 
 def suffix_of(method: str, methods: Sequence[str]) -> str:

@@ -41,7 +41,7 @@ from seqsearch.extremes.exact import enumerate_sequences
 from seqsearch.extremes.objective import release_labels, tasks_of, toolbox_labels
 from seqsearch.extremes.restarts import Run, anneal_start
 from seqsearch.planners.all_classes import AllClassesPlanner
-from seqsearch.planners.given import GivenPlanner, GivenSequence, GrowingPlanner
+from seqsearch.planners.fixed import FixedPlanner, FixedSequence, GrowingPlanner
 from seqsearch.planners.replicates import of_given, of_order, scoring
 from seqsearch.results.schema import PLANS
 from seqsearch.similarity.features import from_confusion, from_prototypes
@@ -55,7 +55,7 @@ class EdgeRun(ProtocolRun):
         self.session, self.study = session, study
         self.similarities: list[Similarity] = []
         self.plans: list[ExtremesPlan] = []
-        self.planners: dict[str, GivenPlanner] = {}
+        self.planners: dict[str, FixedPlanner] = {}
         self.fit = FitStage(session, study)
 
     def run(self) -> None:
@@ -138,12 +138,12 @@ class EdgeRun(ProtocolRun):
 
     # -------------------------------------------------------------------------------------------- training
 
-    def _planners(self) -> dict[str, GivenPlanner]:
+    def _planners(self) -> dict[str, FixedPlanner]:
         """Extremes and given orders first, then random sequences, then all others there are."""
         study, t = self.study, self.study.settings
 
-        def given(name: str, sequences: Sequence[Trained]) -> GivenPlanner:
-            return GivenPlanner(name, lambda: [self._given(s) for s in sequences], study.methods, t.seed)
+        def given(name: str, sequences: Sequence[Trained]) -> FixedPlanner:
+            return FixedPlanner(name, lambda: [self._given(s) for s in sequences], study.methods, t.seed)
 
         made = {"chosen": given("chosen", self.chosen)}
         made["random"] = GrowingPlanner(
@@ -154,8 +154,8 @@ class EdgeRun(ProtocolRun):
             made["every"] = given("every", self.every)
         return made
 
-    def _given(self, t: Trained) -> GivenSequence:
-        return GivenSequence(self.prefix(t.tasks), t.replicates)
+    def _given(self, t: Trained) -> FixedSequence:
+        return FixedSequence(self.prefix(t.tasks), t.replicates)
 
     def prefix(self, tasks: Classes) -> Tasks:
         """The tasks of these classes in play."""

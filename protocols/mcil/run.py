@@ -12,7 +12,7 @@ from protocols.mcil.study import McilStudy
 from protocols.running.protocol import Exported, ProtocolRun
 from protocols.running.session import Session
 from protocols.running.snapshot import Expected
-from seqsearch.planners.given import GivenPlanner
+from seqsearch.planners.fixed import FixedPlanner
 
 
 class McilRun(ProtocolRun):
@@ -26,7 +26,7 @@ class McilRun(ProtocolRun):
         s, study = self.session, self.study
         s.extract_features(study)
         given = study.given()
-        planner = GivenPlanner("class orders", lambda: given, study.methods, study.settings.seed)
+        planner = FixedPlanner("class orders", lambda: given, study.methods, study.settings.seed)
         s.monitor.watch([planner], "learning", expected(study).rollouts)
         s.search(study.world).run([planner], deadline=s.deadline)
 

@@ -16,7 +16,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.types import Tasks
 from seqsearch.extremes.objective import task_sizes
 from seqsearch.methods.spec import check_memory
-from seqsearch.planners.given import GivenSequence
+from seqsearch.planners.fixed import FixedSequence
 from seqsearch.planners.replicates import of_order
 from seqsearch.study.classes import EVALUATE, check_images, view_of
 from seqsearch.study.study import Study, reads_frozen, resolved
@@ -45,9 +45,9 @@ class McilStudy(Study):
         _, seeds = self.settings.plan
         return tuple(of_order(number * seeds + s) for s in range(seeds))
 
-    def given(self) -> tuple[GivenSequence, ...]:
+    def given(self) -> tuple[FixedSequence, ...]:
         """All class orders with their seeds."""
-        return tuple(GivenSequence(self.order(k), self.replicates(k)) for k in range(self.settings.plan[0]))
+        return tuple(FixedSequence(self.order(k), self.replicates(k)) for k in range(self.settings.plan[0]))
 
 
 def prepare(settings: McilSettings, states: Path, device: str, directory: Path | None = None) -> McilStudy:

@@ -16,7 +16,7 @@ from protocols.running.session import Session
 from protocols.running.snapshot import Expected
 from seqsearch.core.types import MethodSpec
 from seqsearch.engine.search import Search
-from seqsearch.planners.given import GivenPlanner, GivenSequence
+from seqsearch.planners.fixed import FixedPlanner, FixedSequence
 
 
 class OnlineRun(ProtocolRun):
@@ -25,7 +25,7 @@ class OnlineRun(ProtocolRun):
     def __init__(self, session: Session, study: OnlineStudy) -> None:
         self.session, self.study = session, study
         self.searched: Search | None = None
-        self.planners: list[GivenPlanner] = []
+        self.planners: list[FixedPlanner] = []
 
     def run(self) -> None:
         """All learners in order of time first, then shuffled."""
@@ -36,15 +36,15 @@ class OnlineRun(ProtocolRun):
         self.searched = s.search(study.world)
         self.searched.run(self.planners, deadline=s.deadline)
 
-    def _planners(self) -> Iterator[GivenPlanner]:
+    def _planners(self) -> Iterator[FixedPlanner]:
         for window in self.study.orders:
             for m in self.study.methods:
                 yield self._planner(m, window)
 
-    def _planner(self, method: MethodSpec, window: int) -> GivenPlanner:
-        given = [GivenSequence(self.study.segments(window), self.study.replicates(method))]
+    def _planner(self, method: MethodSpec, window: int) -> FixedPlanner:
+        given = [FixedSequence(self.study.segments(window), self.study.replicates(method))]
         name = f"{method.label} shuffled within {window}" if window else method.label
-        return GivenPlanner(name, lambda: given, [method], self.study.settings.seed)
+        return FixedPlanner(name, lambda: given, [method], self.study.settings.seed)
 
     def export(self, reached: str | None) -> Exported:
         return export(self.session, self.study, self.searched, reached)

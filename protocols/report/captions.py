@@ -50,7 +50,7 @@ def _left_out(f: Found) -> list[str]:
     if f.torn:
         said = "value of what is bound together occurs" if f.torn == 1 else "values of what is bound together occur"
         lines.append(
-            f"{f.torn:,} {said} in several classes, or parts of the given split: each part of them is by itself"
+            f"{f.torn:,} {said} in several classes, or parts of the predefined split: each part of them is by itself"
         )
     return lines
 

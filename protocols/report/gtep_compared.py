@@ -181,7 +181,7 @@ NEAR_DUPLICATES = Layout(
                 f"median_{name}", name, f"median over all images: to the nearest {which}", DISTANCE, NEARER, OWN,
                 "median of 1 - cosine",
             )
-            for name, which in (("within", "other one of the own pool"), ("across", "one tuned on"))
+            for name, which in (("within", "other one of its own pool"), ("across", "one tuned on"))
         ),
     ),
 )  # fmt: skip

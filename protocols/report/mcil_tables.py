@@ -174,7 +174,7 @@ NOISE = Layout(
         METHOD,
         Column("order_sd", "orders", "standard deviation of Avg: of class orders over all their seeds", SPREAD, DOWN, OWN,
                COMPONENTS),
-        Column("seed_sd", "seeds", "standard deviation of Avg: of trainings of a given order", SPREAD, DOWN, OWN, COMPONENTS),
+        Column("seed_sd", "seeds", "standard deviation of Avg: of trainings of one order", SPREAD, DOWN, OWN, COMPONENTS),
         Column("p", "p", "p-value of orders that differ within seed-to-seed variation (permutations of the runs), Holm's over "
                "methods", P_VALUE, NEITHER, OWN),
         SAID,

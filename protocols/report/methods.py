@@ -80,7 +80,7 @@ def method_table() -> str:
     lines = [f"{m['name']:{width}}  {m['about'].partition(': ')[2] or m['about']}{variant_of(m)}" for m in found]
     return "\n".join(
         [*lines, "", "All about one, with its parameters: seqsearch methods NAME. Set them as in --methods ranpac:M=500,er.",
-         "An own method: --methods FILE.py:CLASS (docs/methods.md)."]
+         "A custom method: --methods FILE.py:CLASS (docs/methods.md)."]
     )  # fmt: skip
 
 

@@ -176,7 +176,7 @@ def render(record: dict[str, Any], all_groups: bool, more: Sequence[str] = ()) -
         left = len(record["too_small"]) - SHOWN
         lines.append(f"too small to be split (min_images=4 leaves them out): {names}{f' and {left} more' * (left > 0)}")
         if any(p["split"] == "given" for p in record["pools"]):
-            lines.append("  or the given split leaves them without images of a part (split=random draws one)")
+            lines.append("  or the predefined split leaves them without images of a part (split=random draws one)")
     few = record["groups"] if all_groups else record["groups"][:GROUPS_SHOWN]
     below = []
     if len(few) < len(record["groups"]):

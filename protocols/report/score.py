@@ -22,7 +22,7 @@ def view(s: ScoreSummary, results: RunResults | None = None) -> View:
     return View(
         section="score",
         name=s.run,
-        kind="methods on given sequences",
+        kind="methods on fixed sequences",
         headline=score_notes.headline(s),
         tiles=tuple(score_notes.tiles(s)),
         key=() if s.reached else (key(s),),

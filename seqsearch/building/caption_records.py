@@ -25,7 +25,7 @@ class CaptionRecords:
         source: the file or folder.
         keys: the image as it is named there.
         texts: its captions; from a table, none yet.
-        splits: part of a given split; None if the source says none of any.
+        splits: part of a predefined split; None if the source says none of any.
         bound: what it is of; None if no such column was asked for.
         unit: what a record is called in messages; ``places`` its number in the source.
         table: the columns of a table whose rows are the records.

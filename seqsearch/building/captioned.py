@@ -56,7 +56,7 @@ class Found:
     """Images that were left out; ``without_image``: records."""
     without_image: int = 0
     torn: int = 0
-    """Values that occur in several classes, or in several parts of the given split: they hold nothing together there."""
+    """Values that occur in several classes, or in several parts of the predefined split: they hold nothing together there."""
 
 
 class Captioned:
@@ -181,7 +181,7 @@ def _given(records: CaptionRecords, record: NDArray[np.int64]) -> NDArray[np.uin
 
 
 def _torn(pool: Pool, values: list[str | None], given: NDArray[np.uint8] | None) -> int:
-    """Values of what is bound together that occur in several classes or parts of the given split."""
+    """Values of what is bound together that occur in several classes or parts of the predefined split."""
     if not values:
         return 0
     numbers = _numbers(values)

@@ -72,7 +72,7 @@ def capabilities(build: Any, config: Config, label: str) -> Caps:
     """What a method of this config can do.
 
     Raises:
-        UserError: an own method's `capabilities` fails.
+        UserError: a custom method's `capabilities` fails.
     """
     with user_code(f"method {label!r} failed in capabilities()"):
         caps: Caps = build.capabilities(config)

@@ -228,7 +228,7 @@ class Split:
         val, train = self._dealt(class_index, fit, [n, len(fit) - n])
         if not (len(train) and len(reward) and len(test)):
             raise UserError(
-                f"class {info.name!r} of pool {self._pool.name!r}: the given split leaves it without images to train, "
+                f"class {info.name!r} of pool {self._pool.name!r}: the predefined split leaves it without images to train, "
                 "validate, reward and test on: drop the class, or let the split be drawn (split=random)"
             )
         return {"train": train, "val": val, "reward": reward, "test": test}

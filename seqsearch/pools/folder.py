@@ -105,7 +105,7 @@ def build(path: str, split: str = "auto", min_images: int = 1, links: str = "ins
 
     Args:
         path: the folder.
-        split: ``auto`` keeps a given split if there is one, ``given`` asks for one, ``random`` draws it in any case.
+        split: ``auto`` keeps a predefined split if there is one, ``given`` asks for one, ``random`` draws it in any case.
         min_images: classes with fewer are left out; from 1.
         links: ``inside`` follows links that stay in the folder and refuses others, ``anywhere`` follows all.
 

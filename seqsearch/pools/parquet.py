@@ -176,8 +176,8 @@ def build(
     """The pool of a Parquet file or of a folder of them; its images are looked at when they are asked for.
 
     Args:
-        path: the file; of a folder ``train-*``, ``validation-*`` and ``test-*`` are a given split.
-        split: ``auto`` keeps a given split if there is one, ``given`` asks for one, ``random`` draws it in any case.
+        path: the file; of a folder ``train-*``, ``validation-*`` and ``test-*`` are a predefined split.
+        split: ``auto`` keeps a predefined split if there is one, ``given`` asks for one, ``random`` draws it in any case.
         min_images: classes with fewer are left out; from 1.
         links: files of a folder that are links must lead to its ``inside``, or may lead ``anywhere``.
         captions: what the text of an image is that has several: the ``first``, all (``concat``), or another one each time that it

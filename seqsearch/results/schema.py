@@ -377,7 +377,7 @@ NEAR_DUPLICATES = Layout(
             "99 % of the images of both pools lie farther from the nearest other image of their own pool",
         ),
         Column(
-            "median_within", "float64", "cosine distance", "to the nearest other image of the own pool, of both pools"
+            "median_within", "float64", "cosine distance", "to the nearest other image of its own pool, of both pools"
         ),
         Column("median_across", "float64", "cosine distance", "of images of this pool to the nearest one tuned on"),
     ),

@@ -1,4 +1,4 @@
-"""``seqsearch check``: does an own method keep the contracts that every result rests on? Real training on two small tasks.
+"""``seqsearch check``: does a custom method keep the contracts that every result rests on? Real training on two small tasks.
 
 The contracts are those of ``docs/methods.md``, C1 to C10 (`seqsearch.study.check_contracts`).
 """

@@ -1,4 +1,4 @@
-"""What the checks of own methods and learners share: a finding, and whether two states are the same."""
+"""What the checks of custom methods and learners share: a finding, and whether two states are the same."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What settings name, refused before anything heavy is imported: methods, their parameters, pools, backbones, streams.
 
-Whatever passes is looked up again when the study is made, and what only that can tell (a timm model, a rule of an own method) is
+Whatever passes is looked up again when the study is made, and what only that can tell (a timm model, rules of custom methods) is
 told then, in the same words.
 """
 

@@ -57,7 +57,7 @@ class NearDuplicates:
         tuned, evaluated: images compared.
         below: the distance that all but `SHARE` of the images of both pools keep to the nearest other image of their own pool.
         near: evaluation images that are nearer than that to one to tune on.
-        within, across: median distance to the nearest image of the own pool, both pools together; of those to evaluate on to the
+        within, across: median distance to the nearest image of its own pool, both pools together; of those to evaluate on to the
             nearest one to tune on.
     """
 

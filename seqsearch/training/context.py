@@ -77,7 +77,7 @@ class PoolSource:
 
     @cached_property
     def parameter_bytes(self) -> int:
-        """Of the backbone's parameters, as 32-bit floats; 0 for a stream of given features."""
+        """Of the backbone's parameters, as 32-bit floats; 0 for a stream of precomputed features."""
         if getattr(self.pools.parts[0], "given_features", None) is not None:
             return 0
         return self.features.network.parameter_bytes

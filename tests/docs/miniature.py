@@ -1,4 +1,4 @@
-"""What the pages name, in miniature: folders of images, Parquet files, lists, own methods, finished runs."""
+"""What the pages name, in miniature: folders of images, Parquet files, lists, custom methods, finished runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Own methods that import their neighbours, in workers of a real cluster."""
+"""Custom methods that import their neighbours, in workers of a real cluster."""
 
 from __future__ import annotations
 

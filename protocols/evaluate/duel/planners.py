@@ -14,7 +14,7 @@ from seqsearch.distribution.interval import AGREE
 from seqsearch.distribution.paired import Paired, paired
 from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.base import Planner
-from seqsearch.planners.given import GivenPlanner, GivenSequence, GrowingPlanner, with_replicates
+from seqsearch.planners.fixed import FixedPlanner, FixedSequence, GrowingPlanner, with_replicates
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.replicates import of_order, scoring
 from seqsearch.results.run import Scored
@@ -32,9 +32,9 @@ class RandomPlanner(GrowingPlanner):
         s, crossed = study.settings, min(study.settings.crossed_orders, study.asked)
         self._labels, self._batch = study.labels, batch
 
-        def draw(number: int) -> GivenSequence:
+        def draw(number: int) -> FixedSequence:
             more = scoring(s.score_seeds) if number < crossed else ()
-            return GivenSequence(study.random(number).tasks, (of_order(number), *more))
+            return FixedSequence(study.random(number).tasks, (of_order(number), *more))
 
         most = s.max_sequences if s.until != "none" else study.asked
         super().__init__("random", draw, study.methods, s.seed, first=study.asked, most=most, wanted=self._more)
@@ -80,7 +80,7 @@ class Plans:
     searches: dict[str, CldybPlanner] = field(default_factory=dict)
     random: RandomPlanner | None = None
     evaluations: Evaluations | None = None
-    again: tuple[GivenPlanner, ...] = ()
+    again: tuple[FixedPlanner, ...] = ()
 
     @property
     def all(self) -> list[Planner]:
@@ -104,12 +104,12 @@ def make_plans(study: DuelStudy, batch: int) -> Plans:
             study.source, [Asked(m, g, seeds) for m in study.methods for g in study.given], s.seed
         )
 
-    def again(name: str, sequences: Callable[[], list[Tasks] | None]) -> GivenPlanner:
-        def given() -> Sequence[GivenSequence] | None:
+    def again(name: str, sequences: Callable[[], list[Tasks] | None]) -> FixedPlanner:
+        def given() -> Sequence[FixedSequence] | None:
             there = sequences()
             return None if there is None else with_replicates(there, seeds)
 
-        return GivenPlanner(name, given, study.methods, s.seed)
+        return FixedPlanner(name, given, study.methods, s.seed)
 
     def found() -> list[Tasks] | None:
         planners = searches.values()

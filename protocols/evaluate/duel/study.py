@@ -18,7 +18,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.types import MethodSpec, Task
 from seqsearch.methods.command import commands
 from seqsearch.methods.spec import check_memory
-from seqsearch.planners.given import first_task, own_first_task, random_sequence
+from seqsearch.planners.fixed import first_task, own_first_task, random_sequence
 from seqsearch.planners.settings import SearchSettings
 from seqsearch.results.rows import TaskSequence
 from seqsearch.study.classes import EVALUATE, check_images, view_of

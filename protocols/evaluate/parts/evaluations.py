@@ -1,4 +1,4 @@
-"""Methods on given sequences: what the source knows already is taken over, only the rest is trained."""
+"""Methods on fixed sequences: what the source knows already is taken over, only the rest is trained."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from protocols.evaluate.parts.source import Source
 from protocols.running.export import rescored
 from seqsearch.core.types import MethodSpec
 from seqsearch.engine.journal import Journal
-from seqsearch.planners.given import GivenPlanner, GivenSequence
+from seqsearch.planners.fixed import FixedPlanner, FixedSequence
 from seqsearch.results.rows import Row, TaskSequence, result_rows
 from seqsearch.study.study import Study
 
@@ -45,7 +45,7 @@ class Evaluations:
                 missing[a.method].append((a.sequence, rest))
         self.missing = dict(missing)
         self.planners = [
-            GivenPlanner(f"score {m.label}", _given(sequences), [m], seed) for m, sequences in self.missing.items()
+            FixedPlanner(f"score {m.label}", _given(sequences), [m], seed) for m, sequences in self.missing.items()
         ]
 
     @property
@@ -103,5 +103,5 @@ def _known(source: Source, asked: Sequence[Asked]) -> dict[Key, list[Row]]:
     return dict(found)
 
 
-def _given(sequences: Sequence[tuple[TaskSequence, tuple[int, ...]]]) -> Callable[[], list[GivenSequence]]:
-    return lambda: [GivenSequence(s.tasks, replicates) for s, replicates in sequences]
+def _given(sequences: Sequence[tuple[TaskSequence, tuple[int, ...]]]) -> Callable[[], list[FixedSequence]]:
+    return lambda: [FixedSequence(s.tasks, replicates) for s, replicates in sequences]

@@ -1,4 +1,4 @@
-"""The small columns of several Parquet files of images as one: labels under one list of names, groups, a given split."""
+"""The small columns of several Parquet files of images as one: labels under one list of names, groups, a predefined split."""
 
 from __future__ import annotations
 

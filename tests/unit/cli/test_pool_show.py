@@ -49,7 +49,7 @@ def test_a_given_split_is_counted_as_given(tmp_path: Path) -> None:
     assert "split given" in text
     assert "2 classes in 1 group(s), 19 images: train 6, val 2, reward 2, test 3" in text
     assert "too small to be split (min_images=4 leaves them out): b (6)" in text
-    assert "the given split leaves them without images of a part (split=random draws one)" in text
+    assert "the predefined split leaves them without images of a part (split=random draws one)" in text
     assert "split drawn" in run(f"{tmp_path / 'set'}:split=random").output
 
 

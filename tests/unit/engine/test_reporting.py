@@ -13,7 +13,7 @@ from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.reporting import ReportedResults
 from seqsearch.engine.search import Search
-from seqsearch.planners.given import GivenPlanner, with_replicates
+from seqsearch.planners.fixed import FixedPlanner, with_replicates
 from seqsearch.training.world import World
 from tests.conformance.lab import TWO_BLOCKS
 from tests.studies import right_by_edge
@@ -32,7 +32,7 @@ def attempt(folder: Path, ledger: ReportedResults | Journal) -> Search:
     where = world(folder)
     search = Search(InlineEvaluator(where), ledger)
     given = with_replicates([[where.task(pair) for pair in ((0, 1), (2, 3), (4, 5))]], (1, 2))
-    search.run([GivenPlanner("trial", lambda: given, [where.spec(parse_item("er:epochs=1", "method"), TWO_BLOCKS)], 0)])
+    search.run([FixedPlanner("trial", lambda: given, [where.spec(parse_item("er:epochs=1", "method"), TWO_BLOCKS)], 0)])
     return search
 
 

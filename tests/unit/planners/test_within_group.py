@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import ClassId
-from seqsearch.planners.given import first_task
+from seqsearch.planners.fixed import first_task
 from seqsearch.planners.step import PoolView
 from seqsearch.planners.within_group import within_group_sequence, within_group_sequences
 

@@ -73,7 +73,7 @@ def test_a_given_split_is_kept_and_validation_is_carved_out_of_train() -> None:
     assert split.rows(1, "reward").tolist() == list(range(13, 17))
     assert sorted([*split.rows(1, "train").tolist(), *split.rows(1, "val").tolist()]) == list(range(3, 13))
     assert len(split.rows(1, "val")) == 2
-    with pytest.raises(UserError, match=r"class 'class 0' of pool 'counts': the given split leaves it without"):
+    with pytest.raises(UserError, match=r"class 'class 0' of pool 'counts': the predefined split leaves it without"):
         split.check([1, 0])
 
 

@@ -32,7 +32,7 @@ from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import StudySettings, setting
 from seqsearch.metrics.accuracy import acc
-from seqsearch.planners.given import GivenPlanner, GivenSequence
+from seqsearch.planners.fixed import FixedPlanner, FixedSequence
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults, assembled, read_results
 from seqsearch.storage.files import write_json
@@ -64,8 +64,8 @@ class PairsRun(ProtocolRun):
     def __init__(self, session: Session, study: Study) -> None:
         self.session, self.study = session, study
         tune, evaluate = (self._sequence(study.views[name]) for name in (TUNE, EVALUATE))
-        self.given = {"tune": GivenSequence(tune, (7,)), "evaluate": GivenSequence(evaluate, (8, 9))}
-        self.planner = GivenPlanner("pairs", lambda: list(self.given.values()), study.methods, study.settings.seed)
+        self.given = {"tune": FixedSequence(tune, (7,)), "evaluate": FixedSequence(evaluate, (8, 9))}
+        self.planner = FixedPlanner("pairs", lambda: list(self.given.values()), study.methods, study.settings.seed)
 
     def _sequence(self, view: Any) -> Any:
         n = self.study.settings.pairs

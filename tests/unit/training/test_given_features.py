@@ -15,7 +15,7 @@ from seqsearch.core.types import Segment
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
-from seqsearch.planners.given import GivenPlanner, GivenSequence
+from seqsearch.planners.fixed import FixedPlanner, FixedSequence
 from seqsearch.streams.playing import Playing
 from seqsearch.training.world import World
 from tests.unit.streams.made import photos_file
@@ -31,7 +31,7 @@ def learned(folder: Path, world: World, backbone: str) -> list[tuple[int, int]]:
     spec = world.spec(parse_item("ncm", "learner"), backbone)
     segment = Segment(world.played.identity(0), 0, world.played.steps)
     search = Search(InlineEvaluator(world), Journal(folder / "run"))
-    search.run([GivenPlanner("stream", lambda: [GivenSequence((segment,), (5,))], [spec], 0)])
+    search.run([FixedPlanner("stream", lambda: [FixedSequence((segment,), (5,))], [spec], 0)])
     (result,) = search.journal._edges.values()
     assert result.status == "ok", result.message
     (counts,) = result.classifiers

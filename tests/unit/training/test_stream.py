@@ -15,7 +15,7 @@ from seqsearch.core.types import Edge, Segment, StateKey
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
-from seqsearch.planners.given import GivenPlanner, GivenSequence
+from seqsearch.planners.fixed import FixedPlanner, FixedSequence
 from seqsearch.training.world import World
 
 SCENARIO = '''
@@ -144,7 +144,7 @@ def learn(files: Path, scenario: str, journal: Path, stop_after: int = 10**6, st
     world = world_of(files, scenario, states)
     spec = world.spec(parse_item(f"{files}/method.py:RunningMeans", "method"), "glyph_vit")
     segments = [Segment("drawn", i * CHUNK, (i + 1) * CHUNK) for i in range(CHUNKS)]
-    given = [GivenSequence(tuple(segments), (5, 6)), GivenSequence(tuple(segments[:3]), (5,))]
+    given = [FixedSequence(tuple(segments), (5, 6)), FixedSequence(tuple(segments[:3]), (5,))]
 
     class Stopping(InlineEvaluator):
         left = stop_after
@@ -156,7 +156,7 @@ def learn(files: Path, scenario: str, journal: Path, stop_after: int = 10**6, st
             return super().wait(timeout)
 
     search = Search(Stopping(world), Journal(journal))
-    search.run([GivenPlanner("stream", lambda: given, [spec], 0)])
+    search.run([FixedPlanner("stream", lambda: given, [spec], 0)])
     return search
 
 

@@ -13,20 +13,20 @@ from seqsearch.planners.step import PoolView
 
 
 @dataclass(frozen=True)
-class GivenSequence:
+class FixedSequence:
     """A sequence to be evaluated, and the training seeds to evaluate it with."""
 
     prefix: Prefix
     replicates: tuple[int, ...]
 
 
-def with_replicates(sequences: Iterable[Prefix], replicates: Iterable[int]) -> tuple[GivenSequence, ...]:
+def with_replicates(sequences: Iterable[Prefix], replicates: Iterable[int]) -> tuple[FixedSequence, ...]:
     """Sequences that are all evaluated with the same training seeds."""
     seeds = tuple(replicates)
-    return tuple(GivenSequence(s, seeds) for s in sequences)
+    return tuple(FixedSequence(s, seeds) for s in sequences)
 
 
-class GivenPlanner(CoroutinePlanner):
+class FixedPlanner(CoroutinePlanner):
     """Trains ``methods`` on ``sequences()``, each with its own training seeds.
 
     Args:
@@ -43,7 +43,7 @@ class GivenPlanner(CoroutinePlanner):
     def __init__(
         self,
         name: str,
-        sequences: Callable[[], Sequence[GivenSequence] | None],
+        sequences: Callable[[], Sequence[FixedSequence] | None],
         methods: Sequence[MethodSpec],
         seed: int,
         evaluated: EvaluationSplit = "test",
@@ -51,7 +51,7 @@ class GivenPlanner(CoroutinePlanner):
         super().__init__()
         self.name = name
         self._sequences, self.methods, self._seed, self._evaluated = sequences, tuple(methods), seed, evaluated
-        self.given: tuple[GivenSequence, ...] = ()
+        self.given: tuple[FixedSequence, ...] = ()
         """Those that are being evaluated, or were."""
         self.outcomes: dict[str, list[list[Outcome]]] = {}
 
@@ -68,7 +68,7 @@ class GivenPlanner(CoroutinePlanner):
     def plan(self) -> PlanSteps:
         yield from self._evaluate(self._sequences() or ())
 
-    def _evaluate(self, given: Sequence[GivenSequence]) -> PlanSteps:
+    def _evaluate(self, given: Sequence[FixedSequence]) -> PlanSteps:
         """Train the methods on these, too."""
         prefixes = [reported(g.prefix) if self._evaluated == "test" else g.prefix for g in given]
         requests = {
@@ -86,7 +86,7 @@ class GivenPlanner(CoroutinePlanner):
                 evaluated.append(answers)
 
 
-class GrowingPlanner(GivenPlanner):
+class GrowingPlanner(FixedPlanner):
     """Evaluates sequences ``draw(0), draw(1), ...``: ``first`` of them, and then as many as are wanted, ``most`` at most.
 
     Args:
@@ -94,7 +94,7 @@ class GrowingPlanner(GivenPlanner):
     """
 
     def __init__(
-        self, name: str, draw: Callable[[int], GivenSequence], methods: Sequence[MethodSpec], seed: int,
+        self, name: str, draw: Callable[[int], FixedSequence], methods: Sequence[MethodSpec], seed: int,
         *, first: int, most: int, wanted: Callable[[list[list[Outcome]]], int],
     ) -> None:  # fmt: skip
         super().__init__(name, lambda: [draw(i) for i in range(first)], methods, seed)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from seqsearch.core.types import ClassId, EvaluationSplit, MethodSpec, Rollout, Segment, StateKey, reported
-from seqsearch.planners.given import GivenPlanner, first_task, random_sequences, with_replicates
+from seqsearch.planners.fixed import FixedPlanner, first_task, random_sequences, with_replicates
 from seqsearch.planners.step import PoolView
 
 METHOD = MethodSpec("method", "method", "backbone", (), "digest")
@@ -26,7 +26,7 @@ def test_tasks_are_learned_as_reported_where_they_are_judged_on_test(evaluated: 
     pool = view(*[1] * 6)
     tasks = tuple(pool.task(pool.class_ids[i : i + 2]) for i in (0, 2, 4))
     sequences = with_replicates([tasks, (Segment("stream", 0, 9),)], [5, 6])
-    planner = GivenPlanner("given", lambda: sequences, [METHOD], 3, evaluated)
+    planner = FixedPlanner("given", lambda: sequences, [METHOD], 3, evaluated)
     learned = reported(tasks) if evaluated == "test" else tasks
     wanted = [
         Rollout(StateKey(METHOD, 3, seed, p), evaluated)
