@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from benchmarks.tools import write_rows
 from seqsearch.backbones.glyph_flava import build as build_flava
 from seqsearch.backbones.glyph_vit import build as build_vit
-from seqsearch.building.pretrain import features_of
-from seqsearch.building.pretrain_flava import MODES, TRIED, evaluated
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.pools.base import Policy, Split
 from seqsearch.pools.glyphs import build as build_pool
+from tools.pretrain import features_of
+from tools.pretrain_flava import MODES, TRIED, judged
 
 Floats = NDArray[Any]
 POLICIES: tuple[Policy, ...] = ("first", "concat")

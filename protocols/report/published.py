@@ -1,36 +1,23 @@
-"""What ``seqsearch reproduce`` says: the ledger of published results, one of them, and the table in docs/published.md.
-
-    python -m protocols.report.published
-
-writes that table; a test compares.
-"""
+"""What ``seqsearch reproduce`` prints: the ledger of published results, and one of them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
 
 from protocols.evaluate.published.dataset_on_disk import DatasetOnDisk
 from protocols.evaluate.published.figures import Figure, number
-from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.miniature import networks
 from protocols.evaluate.published.records import Data, Entry, Ledger, Status
-from protocols.evaluate.published.results import RUN, Result, joined, read_results
+from protocols.evaluate.published.results import RUN, Result
 from protocols.evaluate.published.running import Places, commands, kept
-from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
 from protocols.report.table import NEITHER, OURS, WORDS, Column, Layout, table
 from protocols.report.terminal import Grid, columns_of
 from protocols.report.text import count, enumerated, line
 
-PAGE = Path(__file__).parents[2] / "docs/published.md"
-BEGIN, END = (
-    "<!-- the table below is written by python -m protocols.report.published -->",
-    "<!-- end of the table -->",
-)
 OWN = f"{OURS}, docs/published.md"
 
 
@@ -242,15 +229,6 @@ def figure_json(f: Figure) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def page() -> str:
-    """docs/published.md with the table as it should be."""
-    ledger = read_ledger(CHECKOUT / LEDGER)
-    pairs = joined(ledger, read_results(CHECKOUT / RESULTS))
-    listed = table(ENTRIES, "", [row(ledger, e, r) for e, r in run_first(pairs)])
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    return f"{before}{BEGIN}\n\n{summary(pairs)}\n\n{listed.markdown()}\n\n{END}{rest.partition(END)[2]}"
-
-
 def _counted(entry: Entry) -> int:
     """Figures that are compared; of an entry that cannot be run, those that are printed."""
     if entry.needs:
@@ -273,7 +251,3 @@ def _number(f: Figure, value: float | None) -> str:
 
 def _difference(f: Figure) -> str:
     return "-" if f.difference is None else f"{'+' if f.difference > 0 else ''}{_number(f, f.difference)}"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page())

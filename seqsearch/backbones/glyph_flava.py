@@ -3,7 +3,7 @@
 Its modules are those of the published model (`flava`), so whatever is injected there (prefixes, prompts) fits here. Words are
 numbered by hashes, so there is no vocabulary to ship.
 
-``python -m seqsearch.building.pretrain_flava`` makes the weights again.
+``python -m tools.pretrain_flava`` makes the weights again.
 """
 
 from __future__ import annotations

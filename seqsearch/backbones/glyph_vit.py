@@ -3,7 +3,7 @@
 A convolutional residual stem turns 32 x 32 pixels into 16 tokens for 4 transformer blocks. It is assembled from timm's
 own parts, so whatever is injected into ``vit_base_patch16_224`` (prompts, prefixes, adapters) fits it as well.
 
-``python -m seqsearch.building.pretrain`` makes the weights again.
+``python -m tools.pretrain`` makes the weights again.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ It is `vit_base_patch16_224` made small: one linear layer turns patches of 8 x 8
 gathers what they say over 6 blocks, and there are no convolutions, so what prompts, prefixes and adapters change is the whole
 way from pixels to features. Pre-trained on the same classes as `glyph_vit`, whose features it learns to give.
 
-``python -m seqsearch.building.distil`` makes the weights again.
+``python -m tools.distil`` makes the weights again.
 """
 
 from __future__ import annotations

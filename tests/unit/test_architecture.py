@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TOPS = ("seqsearch", "actors", "protocols")
+TOPS = ("seqsearch", "actors", "protocols", "tools")
 SHOWING = ("report", "cli")
 """Packages of ``protocols`` that may print and draw."""
 PAGE = (ROOT / "docs/architecture.md").read_text()
@@ -36,7 +36,7 @@ def lines(node: ast.AST) -> int:
 
 def test_every_package_has_its_sentence_and_every_sentence_its_package() -> None:
     packages = {str(p.parent.relative_to(ROOT)) for p in files() if p.name != "__init__.py"}
-    named = set(re.findall(r"`((?:seqsearch|actors|protocols)(?:/\w+)*)`", PAGE))
+    named = set(re.findall(r"`((?:seqsearch|actors|protocols|tools)(?:/\w+)*)`", PAGE))
     assert packages == named
 
 

@@ -28,7 +28,7 @@ def name_of(path: Path) -> str:
 
 TREES = {
     name_of(p): ast.parse(p.read_text())
-    for top in ("actors", "protocols", "seqsearch")
+    for top in ("actors", "protocols", "seqsearch", "tools")
     for p in sorted((ROOT / top).rglob("*.py"))
 }
 """Every module, parsed."""

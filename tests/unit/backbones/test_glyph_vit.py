@@ -15,9 +15,9 @@ from torch import nn
 from seqsearch.backbones import glyph_vit
 from seqsearch.backbones.glyph_vit import WEIGHTS, GlyphViT, assemble, build
 from seqsearch.backbones.parts.glyph_stem import fold_batch_norm
-from seqsearch.building import pretrain
 from seqsearch.core.errors import UserError
 from seqsearch.pools.glyphs import build as build_pool
+from tools import pretrain
 
 BACKBONE = build()
 
@@ -85,19 +85,6 @@ def test_missing_weights_are_never_replaced_by_random_ones(monkeypatch: pytest.M
         build()
 
 
-def test_folding_keeps_the_function() -> None:
-    torch.manual_seed(0)
-    model, head = assemble(batch_norm=True), pretrain.Head(160, 7)
-    images = torch.randn(16, 3, 32, 32)
-    with torch.no_grad():
-        for _ in range(3):  # running statistics that are not the initial ones
-            head(model(images))
-        expected = head.eval().standard(model.eval()(images))
-        folded = pretrain.shipped(model, head)
-        torch.testing.assert_close(folded(images), expected, atol=2e-4, rtol=1e-3)
-    assert folded.state_dict().keys() == assemble().state_dict().keys()
-
-
 def test_folding_leaves_other_layers_alone() -> None:
     model = nn.Sequential(nn.Conv2d(3, 4, 1), nn.ReLU(), nn.Linear(2, 2))
     before = [id(m) for m in model]
@@ -105,19 +92,8 @@ def test_folding_leaves_other_layers_alone() -> None:
     assert [id(m) for m in model] == before
 
 
-def test_pretraining_sees_only_pretraining_classes_and_is_repeatable() -> None:
-    first, second = (list(pretrain.batches(3, seed=0)) for _ in range(2))
-    for (images, targets), (again, same) in zip(first, second, strict=True):
-        assert torch.equal(images, again)
-        assert torch.equal(targets, same)
-    assert not torch.equal(first[0][0], first[1][0])
-    pool = build_pool(part="pretrain")
-    assert max(int(targets.max()) for _, targets in first) < len(pool.classes)
-    assert not set(pool.codes.tolist()) & set(build_pool().codes.tolist())
-
-
 def test_features_of_unseen_classes() -> None:
-    """Far above chance (.05); the documented figures come from ``seqsearch.building.pretrain``."""
+    """Far above chance (.05); the documented figures come from ``tools.pretrain``."""
     for strength, bound in ((1.0, 0.95), (1.4, 0.8)):
         ncm, knn = pretrain.evaluate(BACKBONE, ways=20, draws=1, pool=build_pool(strength=strength))
         assert ncm > bound

@@ -13,11 +13,11 @@ from torch import nn
 from seqsearch.backbones import plain_vit
 from seqsearch.backbones.inject import injectable
 from seqsearch.backbones.plain_vit import WEIGHTS, PlainViT, build
-from seqsearch.building import distil, pretrain
 from seqsearch.core.errors import UserError
 from seqsearch.methods.config import build_config
 from seqsearch.methods.l2p import L2P
 from seqsearch.pools.glyphs import build as build_pool
+from tools import pretrain
 
 BACKBONE = build()
 
@@ -56,22 +56,3 @@ def test_methods_have_the_values_of_embedded_backbones() -> None:
         build_config(L2P, {}, name) for name in ("plain_vit", "glyph_vit", "vit_base_patch16_224")
     )
     assert embedded == first != other
-
-
-@pytest.mark.long
-def test_pretraining_is_repeatable_and_shipped_in_the_form_that_is_read() -> None:
-    one, two = (distil.distil(2, seed=0).state_dict() for _ in range(2))
-    assert all(torch.equal(value, two[key]) for key, value in one.items())
-    assert one.keys() == BACKBONE.module().state_dict().keys()
-    assert not any(
-        torch.equal(v, w) for v, w in zip(one.values(), distil.distil(2, seed=1).state_dict().values(), strict=True)
-    )
-
-
-def test_the_teacher_is_not_trained() -> None:
-    both = distil.Distilled(5)
-    before = {key: value.clone() for key, value in both.teacher.state_dict().items()}
-    torch.autograd.backward(list(both.losses(torch.randn(4, 3, 32, 32), torch.arange(4))))
-    assert all(w.grad is not None for w in both.trained() if w.numel() > 1)
-    assert all(w.grad is None for w in both.teacher.parameters())
-    assert all(torch.equal(value, before[key]) for key, value in both.teacher.state_dict().items())

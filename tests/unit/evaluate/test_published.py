@@ -26,7 +26,7 @@ from protocols.evaluate.published.running import Places, waits
 from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
 from protocols.online.settings import OnlineSettings
 from protocols.online.study import variants
-from protocols.report.published import ORDER, PAGE, page, run_first
+from protocols.report.published import ORDER, run_first
 from seqsearch.core.errors import UserError
 from seqsearch.core.registry import names
 from tests.unit.evaluate.published import ledger, parsed
@@ -36,10 +36,6 @@ PLACES = Places(Path("DATA"), Path("OUT"))
 
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["reproduce", *arguments])
-
-
-def test_docs_open_with_the_ledger() -> None:
-    assert PAGE.read_text() == page(), "run python -m protocols.report.published"
 
 
 def test_nothing_is_claimed_that_was_not_run() -> None:

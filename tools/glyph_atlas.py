@@ -1,4 +1,4 @@
-"""Build the glyph atlas from the fonts that matplotlib ships: ``python -m seqsearch.building.glyph_atlas [OUT]``.
+"""Build the glyph atlas from the fonts that matplotlib ships: ``python -m tools.glyph_atlas [OUT]``.
 
 The atlas is built once and shipped, so that no later version of a font, of FreeType or of the Unicode tables moves
 a single pixel of the pool. Nothing here runs when the pool is used.

@@ -1,6 +1,6 @@
-"""Make the weights of the second embedded backbone again: ``python -m seqsearch.building.distil``.
+"""Make the weights of the second embedded backbone again: ``python -m tools.distil``.
 
-The plain transformer learns the classes that `seqsearch.building.pretrain` teaches the first one, from the same batches, and
+The plain transformer learns the classes that `tools.pretrain` teaches the first one, from the same batches, and
 to give what the first one gives: its features and, patch by patch, its tokens (both networks have 4 x 4 of them), by the cosine
 of a linear map of its own with them. Classifier and maps are thrown away.
 The same seed and thread count give the same file (on the same kind of processor, with the same torch).
@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from seqsearch.backbones.glyph_vit import GlyphViT
 from seqsearch.backbones.glyph_vit import build as build_teacher
 from seqsearch.backbones.plain_vit import WEIGHTS, PlainViT, assemble
-from seqsearch.building.pretrain import LEARNING_RATE, WARM_UP, WEIGHT_DECAY, Head, batches, command, report
 from seqsearch.pools.glyphs import build as build_pool
+from tools.pretrain import LEARNING_RATE, WARM_UP, WEIGHT_DECAY, Head, batches, command, report
 
 DISTILLED = 5.0
 """Weight of each of the two cosines beside the cross-entropy."""

@@ -1,4 +1,4 @@
-"""Make the embedded backbone's weights again: ``python -m seqsearch.building.pretrain``.
+"""Make the embedded backbone's weights again: ``python -m tools.pretrain``.
 
 The network learns to tell the pre-training classes of the glyph atlas apart, none of which any pool offers, with a
 classifier that is then thrown away. How good its features are is measured on classes it never saw.

@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
-from protocols.report.method_pages import DOCS, comparison, pages
 from protocols.report.methods import describe, method_table, methods_json, parameters
 from seqsearch.core.registry import names
+from tools.method_pages import DOCS, comparison, pages
 
 TABLE_3 = {
     "er": {"exemplar", "full"},
@@ -26,8 +26,8 @@ TABLE_3 = {
 def test_pages_are_what_the_code_says() -> None:
     expected = pages()
     for path, text in expected.items():
-        assert path.exists(), f"{path} is missing: run python -m protocols.report.method_pages"
-        assert path.read_text() == text, f"{path} is out of date: run python -m protocols.report.method_pages"
+        assert path.exists(), f"{path} is missing: run python -m tools.method_pages"
+        assert path.read_text() == text, f"{path} is out of date: run python -m tools.method_pages"
     assert set((DOCS / "methods").glob("*.md")) <= expected.keys()
 
 

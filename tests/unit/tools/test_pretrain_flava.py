@@ -13,10 +13,10 @@ from safetensors.torch import load
 
 from seqsearch.backbones.glyph_flava import WEIGHTS, GlyphFlava, assemble, build
 from seqsearch.backbones.plain_vit import build as build_plain_vit
-from seqsearch.building import pretrain_flava
-from seqsearch.building.glyph_pairs import batches, texts_alone
-from seqsearch.building.pretrain import CURRICULUM, evaluate, rows_to_learn, save
 from seqsearch.pools.glyphs import build as build_pool
+from tools import pretrain_flava
+from tools.glyph_pairs import batches, texts_alone
+from tools.pretrain import CURRICULUM, evaluate, rows_to_learn, save
 
 LARGEST = 4_000_000
 """Bytes of the shipped file."""

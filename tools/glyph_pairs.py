@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from seqsearch.backbones.glyph_flava import GlyphFlava
-from seqsearch.building.pretrain import BATCH, rows_to_learn
 from seqsearch.core.digests import seeded_numpy
+from tools.pretrain import BATCH, rows_to_learn
 
 STRENGTH = 1.2
 """Of the distortions: strong enough that captions are of use."""

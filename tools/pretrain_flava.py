@@ -1,4 +1,4 @@
-"""Make the weights of the embedded backbone of image-text pairs again: ``python -m seqsearch.building.pretrain_flava``.
+"""Make the weights of the embedded backbone of image-text pairs again: ``python -m tools.pretrain_flava``.
 
 The network learns to tell the pre-training classes of the glyph atlas apart by images and captions together and by either alone
 (the other is blank), which words a caption has, seen or not, and whether it belongs to an image; unimodal class tokens learn to
@@ -28,11 +28,11 @@ from seqsearch.backbones.glyph_vit import build as build_glyph_vit
 from seqsearch.backbones.parts.flava_network import FlavaNetwork
 from seqsearch.backbones.parts.pair_text import FIRST_WORD
 from seqsearch.backbones.plain_vit import build as build_plain_vit
-from seqsearch.building.distil import LARGEST_GRADIENT, SAID_EVERY
-from seqsearch.building.glyph_pairs import Sampled, batches, inputs_of, texts_alone
-from seqsearch.building.pretrain import LEARNING_RATE, WARM_UP, WEIGHT_DECAY, Head, command, evaluate
 from seqsearch.pools.base import Pool
 from seqsearch.pools.glyphs import build as build_pool
+from tools.distil import LARGEST_GRADIENT, SAID_EVERY
+from tools.glyph_pairs import Sampled, batches, inputs_of, texts_alone
+from tools.pretrain import LEARNING_RATE, WARM_UP, WEIGHT_DECAY, Head, command, evaluate
 
 WEIGHT_WORDS, WEIGHT_MATCHED, WEIGHT_CONTRASTED = 2.0, 0.5, 0.3
 """Of the losses beside the cross-entropy of classes."""

@@ -1,6 +1,6 @@
 """The pages of the methods in ``docs/methods``, the table that compares them, and the sections of the learners: from the code.
 
-    python -m protocols.report.method_pages
+    python -m tools.method_pages
 
 A test compares what is there with what this writes.
 """
@@ -17,13 +17,13 @@ from seqsearch.core.registry import names
 from seqsearch.methods.base import DESIGN
 from seqsearch.methods.config import TINY
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[1] / "docs"
 BEGIN, END = (
-    "<!-- the table below is written by python -m protocols.report.method_pages -->",
+    "<!-- the table below is written by python -m tools.method_pages -->",
     "<!-- end of the table -->",
 )
 LEARNERS = (
-    "<!-- the sections below are written by python -m protocols.report.method_pages -->",
+    "<!-- the sections below are written by python -m tools.method_pages -->",
     "<!-- end of the sections -->",
 )
 COLUMNS = {
