@@ -2,8 +2,8 @@
 
     python -m benchmarks.published [--write] [NAME ...]
 
-Runs the entries of ``benchmarks/published.yaml`` that name no data (or those that are named), prints printed figures beside ours,
-and keeps all in ``benchmarks/results/published.json``. Results of other entries stay as they are there.
+Runs the entries of ``protocols/evaluate/published/published.yaml`` that name no data (or those that are named), prints printed
+figures beside ours, and keeps all in ``published.json`` there. Results of other entries stay as they are there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.records import Entry
 from protocols.evaluate.published.results import Result, read_results, to_json
 from protocols.evaluate.published.running import Places, run
-from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
+from protocols.evaluate.published.where import LEDGER, RESULTS
 from seqsearch.core.errors import UserError
 
 
@@ -36,9 +36,9 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
-    ledger = read_ledger(CHECKOUT / LEDGER)
+    ledger = read_ledger(LEDGER)
     try:
-        results = read_results(CHECKOUT / RESULTS)
+        results = read_results(RESULTS)
     except UserError:
         results = {}
     names = asked.names or [e.name for e in ledger.entries if not e.data and not e.needs]
@@ -50,7 +50,7 @@ def main() -> None:
             print(f"  {f.row}, {f.column}: {f.printed}, ours {f.ours}: {f.verdict}")
     if asked.write:
         there = {e.name for e in ledger.entries}
-        write_result("published", to_json({n: r for n, r in results.items() if n in there}))
+        write_result(RESULTS.stem, to_json({n: r for n, r in results.items() if n in there}), RESULTS.parent)
 
 
 if __name__ == "__main__":

@@ -22,10 +22,10 @@ def seqsearch(*arguments: str) -> str:
     return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
-def write_result(name: str, result: dict[str, Any]) -> None:
-    """Write ``benchmarks/results/<name>.json``."""
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.json").write_text(json.dumps({"machine": _machine(), **result}, indent=2) + "\n")
+def write_result(name: str, result: dict[str, Any], folder: Path = RESULTS) -> None:
+    """Write ``benchmarks/results/<name>.json``, or the file of that name in another folder."""
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps({"machine": _machine(), **result}, indent=2) + "\n")
 
 
 def write_rows(name: str, result: dict[str, Any], digits: int = 6) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.results import joined, read_results
-from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
+from protocols.evaluate.published.where import LEDGER, RESULTS
 from protocols.report.published import ENTRIES, row, run_first, summary
 from protocols.report.table import table
 
@@ -24,8 +24,8 @@ BEGIN, END = (
 
 def page() -> str:
     """The page with the table as it should be."""
-    ledger = read_ledger(CHECKOUT / LEDGER)
-    pairs = joined(ledger, read_results(CHECKOUT / RESULTS))
+    ledger = read_ledger(LEDGER)
+    pairs = joined(ledger, read_results(RESULTS))
     listed = table(ENTRIES, "", [row(ledger, e, r) for e, r in run_first(pairs)])
     before, _, rest = PAGE.read_text().partition(BEGIN)
     return f"{before}{BEGIN}\n\n{summary(pairs)}\n\n{listed.markdown()}\n\n{END}{rest.partition(END)[2]}"

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from protocols.evaluate.published.where import RECIPES, located
+from protocols.evaluate.published.where import RECIPES
 from seqsearch.building.recipe import Recipe, counted, read_recipe, there
 from seqsearch.core.errors import UserError
+from seqsearch.core.installation import shipped
 from seqsearch.core.text import shown
 
 if TYPE_CHECKING:
@@ -25,12 +26,9 @@ def recipe_of(name: str) -> Recipe:
     """
     if name.endswith((".yaml", ".yml")):
         return read_recipe(Path(name))
-    if not name.isidentifier():
-        raise UserError(f"--recipe {name}: name one (cldyb), or a .yaml file")
-    try:
-        return read_recipe(located(RECIPES.format(name)))
-    except UserError as error:
-        raise UserError(f"--recipe {name}: {error}; name one (cldyb), or a .yaml file") from None
+    if name not in RECIPES:
+        raise UserError(f"--recipe {name}: name one ({', '.join(RECIPES)}), or a .yaml file")
+    return read_recipe(shipped(RECIPES[name]))
 
 
 def found_sources(recipe: Recipe, folder: Path, partial: bool) -> list[tuple[str, Path]]:

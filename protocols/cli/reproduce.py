@@ -18,7 +18,7 @@ from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.miniature import miniature, write_data
 from protocols.evaluate.published.results import joined, read_results
 from protocols.evaluate.published.running import Places, check, costs, kept, key, missing, run, unlike
-from protocols.evaluate.published.where import LEDGER, RESULTS, located
+from protocols.evaluate.published.where import LEDGER, RESULTS
 from protocols.report.published import (
     figure_json,
     in_miniature,
@@ -31,6 +31,7 @@ from protocols.report.published import (
 )
 from protocols.report.text import duration, show
 from seqsearch.core.errors import UserError
+from seqsearch.core.installation import shipped
 from seqsearch.core.text import shown
 
 
@@ -64,7 +65,7 @@ def reproduce(
         raise UserError(f"--miniature makes its own stand-in data: leave --data {data} out")
     if data is not None and not data.is_dir():
         raise UserError(f"--data {data} is no folder")
-    ledger = read_ledger(located(LEDGER))
+    ledger = read_ledger(shipped(LEDGER))
     if name is not None:
         entry = ledger.entry(name)
         if miniature and entry.data and entry.commands:
@@ -76,7 +77,7 @@ def reproduce(
         return
     if data or out or dry_run or miniature:
         raise UserError("--data, --miniature, --out and --dry-run are of one result: seqsearch reproduce NAME")
-    pairs = joined(ledger, read_results(located(RESULTS)))
+    pairs = joined(ledger, read_results(shipped(RESULTS)))
     _print([to_json(ledger, *pair) for pair in pairs] if as_json else listing(ledger, pairs), as_json)
 
 

@@ -12,7 +12,7 @@ import torch
 import yaml
 
 from protocols.evaluate.published.ledger import read_ledger
-from protocols.evaluate.published.where import CHECKOUT, LEDGER
+from protocols.evaluate.published.where import LEDGER
 from protocols.gtep.paper.sets import PrintedSet, first_task, instead_of, printed_sets, sets_of
 from protocols.gtep.paper.settings import left_out, outside_sets, printed_list, printed_lists, printed_settings
 from seqsearch.core.digests import digest_of
@@ -275,7 +275,7 @@ def test_numbers_are_no_truth_values() -> None:
 @pytest.mark.parametrize(("figure", "table", "names"), [("10", 4, SCRATCH), ("11", 5, PRETRAINED)])
 def test_figures_10_and_11_count_the_rows_of_the_tables(figure: str, table: int, names: list[str]) -> None:
     """Each set of a method, once for each row of its table; what methods search here differs where the ledger says so."""
-    entry = read_ledger(CHECKOUT / LEDGER).entry(f"gtep-figure-{figure}")
+    entry = read_ledger(LEDGER).entry(f"gtep-figure-{figure}")
     called = {label: parse_item(name, "method").target for label, name in entry.read[0].rows}
     rows = {name: len({s.row for s in sets_of(name) if s.table == table}) for name in names}
     assert {called[label]: int(n) for label, n in entry.rows} == rows

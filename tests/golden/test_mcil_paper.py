@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from protocols.evaluate.published.ledger import read_ledger
-from protocols.evaluate.published.where import CHECKOUT, LEDGER
+from protocols.evaluate.published.where import LEDGER
 from seqsearch.metrics import incremental as metrics
 
 ROWS = [
     pytest.param(entry.name, row, id=f"{entry.name}-{row[0]}")
-    for entry in read_ledger(CHECKOUT / LEDGER).entries
+    for entry in read_ledger(LEDGER).entries
     if entry.name in ("mcil-table-2", "mcil-table-3", "mcil-table-4")
     for row in entry.rows
 ]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("pyproject.toml", "README.md", "LICENSE", "seqsearch", "actors", "protocols", "benchmarks")
+PARTS = ("pyproject.toml", "README.md", "LICENSE", "seqsearch", "actors", "protocols")
 """What a wheel is built of."""
 JOB = (
     *("cldyb", "--methods", "simplecil,ranpac:M=64", "--pool", "glyphs:classes=24,train=4,reward=2,test=4,size=32"),

@@ -1,4 +1,4 @@
-"""The ledger of published results, ``benchmarks/published.yaml``: how it is read, and what is refused in it."""
+"""The ledger of published results, ``published.yaml``: how it is read, and what is refused in it."""
 
 from __future__ import annotations
 

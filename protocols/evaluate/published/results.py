@@ -1,4 +1,4 @@
-"""Which published results were run, with what outcome: ``benchmarks/results/published.json``."""
+"""Which published results were run, with what outcome: ``published.json``."""
 
 from __future__ import annotations
 

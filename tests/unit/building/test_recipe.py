@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from protocols.evaluate.published.where import CHECKOUT
+from protocols.evaluate.published.where import RECIPES
 from seqsearch.building.recipe import read_recipe
 from seqsearch.core.errors import UserError
 from seqsearch.pools.open import build_pool
@@ -35,7 +35,7 @@ def recipe(tmp_path: Path) -> Path:
 
 
 def test_table_2_is_as_it_is_printed() -> None:
-    recipe = read_recipe(CHECKOUT / "cldyb_pool.yaml")
+    recipe = read_recipe(RECIPES["cldyb"])
     assert len(recipe.sources) == 26
     assert len(recipe.public) == 22
     assert sum(s.classes for s in recipe.sources) == recipe.classes == 2403

@@ -132,7 +132,7 @@ HEAVY = (
     ("seqsearch/pools/glyphs_atlas.npz", f"cldyb --methods simplecil --out run {STUDY}"),
     ("seqsearch/pools/glyphs_atlas.npz", "online --methods ncm --dry-run --workers 0"),
     ("protocols/gtep/paper/settings.yaml", f"gtep --out run {GTEP} --params paper:imagenet100-10"),
-    ("benchmarks/published.yaml", "reproduce"),
+    ("protocols/evaluate/published/published.yaml", "reproduce"),
 )
 
 

@@ -14,7 +14,7 @@ from protocols.cli.main import main
 from protocols.edge.settings import EdgeSettings
 from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.records import Ledger
-from protocols.evaluate.published.where import CHECKOUT, LEDGER
+from protocols.evaluate.published.where import LEDGER
 from protocols.gtep.settings import GtepSettings
 from protocols.mcil.settings import McilSettings
 from protocols.online.settings import OnlineSettings
@@ -33,7 +33,7 @@ SETTINGS: dict[str, Any] = {
 
 @functools.cache
 def ledger() -> Ledger:
-    return read_ledger(CHECKOUT / LEDGER)
+    return read_ledger(LEDGER)
 
 
 def parsed(words: list[str]) -> list[str]:

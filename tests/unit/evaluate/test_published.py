@@ -17,13 +17,12 @@ from scipy import stats
 
 from protocols.cli.main import main
 from protocols.cli.run_commands import run_command
-from protocols.evaluate.published import where
 from protocols.evaluate.published.figures import Figure, derived, found, from_answers, number, share
 from protocols.evaluate.published.ledger import check_ledger, read_ledger
 from protocols.evaluate.published.records import Load
 from protocols.evaluate.published.results import joined, read_results
 from protocols.evaluate.published.running import Places, waits
-from protocols.evaluate.published.where import CHECKOUT, LEDGER, RESULTS
+from protocols.evaluate.published.where import LEDGER, RESULTS
 from protocols.online.settings import OnlineSettings
 from protocols.online.study import variants
 from protocols.report.published import ORDER, run_first
@@ -39,14 +38,14 @@ def run(*arguments: str) -> Result:
 
 
 def test_nothing_is_claimed_that_was_not_run() -> None:
-    pairs = joined(ledger(), read_results(CHECKOUT / RESULTS))
+    pairs = joined(ledger(), read_results(RESULTS))
     assert {e.name for e, r in pairs if r} == {e.name for e, _ in pairs if not e.data and not e.needs}
     for entry, result in pairs:
         assert (result is not None) == (entry.status in ("reproduced", "differs"))
 
 
 def test_results_of_printed_tables_are_what_they_are_computed_to_be() -> None:
-    results = read_results(CHECKOUT / RESULTS)
+    results = read_results(RESULTS)
     entries = [e for e in ledger().entries if e.derive]
     assert len(entries) == 9
     for entry in entries:
@@ -107,7 +106,7 @@ def test_what_is_not_possible_yet_is_not_built() -> None:
 
 
 def written(tmp_path: Path, old: str, new: str) -> Path:
-    text = (CHECKOUT / LEDGER).read_text()
+    text = LEDGER.read_text()
     assert old in text
     path = tmp_path / "published.yaml"
     path.write_text(text.replace(old, new, 1))
@@ -170,14 +169,14 @@ def test_hours_that_are_none_are_refused(given: dict[str, Any], says: str) -> No
     ],
 )
 def test_a_claim_that_no_result_shows_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
-    text = (CHECKOUT / LEDGER).read_text()
+    text = LEDGER.read_text()
     head, of_ranks, rest = text.partition("- name: cldyb-table-1-ranks\n")
     path = tmp_path / "published.yaml"
     path.write_text(text.replace(old, new, 1) if old in head else head + of_ranks + rest.replace(old, new, 1))
     if old.startswith('["ER"'):  # inputs of the entry that was run, which are printed in another entry, too
         path.write_text(head + of_ranks + rest.replace(old, new, 1))
     with pytest.raises(UserError, match="ledger of published results") as error:
-        joined(read_ledger(path), read_results(CHECKOUT / RESULTS))
+        joined(read_ledger(path), read_results(RESULTS))
     assert says in str(error.value)
 
 
@@ -258,7 +257,7 @@ def test_a_share_pairs_values_in_their_order() -> None:
 
 
 def test_entries_that_were_run_are_listed_first() -> None:
-    pairs = joined(ledger(), read_results(CHECKOUT / RESULTS))
+    pairs = joined(ledger(), read_results(RESULTS))
     listed = [e.status for e, _ in run_first(pairs)]
     assert listed == sorted(listed, key=ORDER.index)
     assert listed[0] == "reproduced"
@@ -340,7 +339,7 @@ def test_what_a_command_refuses_it_says_itself(tmp_path: Path, capfd: pytest.Cap
 
 
 def test_an_installation_without_the_ledger_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(where, "CHECKOUT", tmp_path)
+    monkeypatch.setattr("protocols.cli.reproduce.LEDGER", tmp_path / "published.yaml")
     ran = run()
     assert ran.exit_code == 2
-    assert "did not come with this installation" in ran.stderr
+    assert "published.yaml is missing, which comes with seqsearch: install seqsearch again" in ran.stderr

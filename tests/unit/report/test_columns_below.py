@@ -20,7 +20,7 @@ from protocols.evaluate.compare.table import Table
 from protocols.evaluate.explain.common import Common, Pair
 from protocols.evaluate.explain.summary import Summary as Explained
 from protocols.evaluate.published.ledger import read_ledger
-from protocols.evaluate.published.where import CHECKOUT, LEDGER
+from protocols.evaluate.published.where import LEDGER
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary, TaskScore
 from protocols.report import compare, edge_plan, explain, published
 from protocols.report.metric_table import matching, sections
@@ -89,7 +89,7 @@ def test_plans_and_published_results_say_it() -> None:
     easy = replace(hard, direction="easy", value=0.75, bound=1.0)
     plan = ExtremesPlan("names", "a file", "digest", "adjacent", (2, 2), 0.5, 0.1, (hard,), (easy,))
     assert shown(render(edge_plan.view(PlanSummary(plan, (0.4,))))).rstrip().endswith(below("edge"))
-    ledger = read_ledger(CHECKOUT / LEDGER)
+    ledger = read_ledger(LEDGER)
     pairs = [(e, None) for e in ledger.entries]
     assert below("published") in shown(published.listing(ledger, pairs))
     assert shown(published.outcome(ledger.entries[0], ())).rstrip().endswith(below("published"))
