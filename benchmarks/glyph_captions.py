@@ -25,7 +25,7 @@ from seqsearch.core.digests import seeded_numpy
 from seqsearch.pools.base import Policy, Split
 from seqsearch.pools.glyphs import build as build_pool
 from tools.pretrain import features_of
-from tools.pretrain_flava import MODES, TRIED, judged
+from tools.pretrain_flava import MODES, TRIED, evaluated
 
 Floats = NDArray[Any]
 POLICIES: tuple[Policy, ...] = ("first", "concat")
