@@ -159,9 +159,13 @@ def _lets_in(where: str, credentials: dict[str, str]) -> bool:
     others = {k: v for k, v in os.environ.items() if not k.startswith("RAY_AUTH_")}
     try:
         said = subprocess.run(
-            [sys.executable, "-P", handshake.__file__, where], env={**others, **credentials}, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=ASK_SECONDS,
-        )  # fmt: skip
+            [sys.executable, "-P", handshake.__file__, where],
+            env={**others, **credentials},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=ASK_SECONDS,
+        )
     except subprocess.TimeoutExpired:
         raise _nobody(where, "what listens there is not Ray, or does not answer") from None
     if said.returncode not in (handshake.LET_IN, handshake.TOKEN_REFUSED):

@@ -37,10 +37,16 @@ class RunStates:
     """
 
     def __init__(
-        self, path: Path, token: str, engine: EngineOptions, *, keeps: bool,
-        events: Callable[[str, dict[str, Any]], None], needed: Callable[[], Collection[str]],
+        self,
+        path: Path,
+        token: str,
+        engine: EngineOptions,
+        *,
+        keeps: bool,
+        events: Callable[[str, dict[str, Any]], None],
+        needed: Callable[[], Collection[str]],
         check: Callable[[], None] = lambda: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._folder, self._engine = StateFolder(path), engine
         self._keeps, self._events, self._needed, self._check = keeps, events, needed, check
         self._store = StateStore(engine.state_store) if engine.remote_store else None

@@ -28,9 +28,13 @@ def check_optuna() -> None:
 
 
 def suggested(
-    method: MethodSpec, space: Space, told: Sequence[tuple[Mapping[str, Value], float]],
-    count: int, seed: int, draws: int,
-) -> list[dict[str, Value]]:  # fmt: skip
+    method: MethodSpec,
+    space: Space,
+    told: Sequence[tuple[Mapping[str, Value], float]],
+    count: int,
+    seed: int,
+    draws: int,
+) -> list[dict[str, Value]]:
     """``count`` settings that Optuna (TPE, behind Ray Tune's ``OptunaSearch``) proposes after it was ``told`` of others: a
     function of these alone, and of the seed; of a method's file the name counts, not the folder that it lies in. Of settings
     that diverged it is told the score 0.

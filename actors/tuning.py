@@ -56,9 +56,14 @@ class TunedTrials:
     """
 
     def __init__(
-        self, world: World, engine: EngineOptions, *, keeps: bool,
-        events: Callable[[str, dict[str, Any]], None], check: Callable[[], None] = lambda: None,
-    ) -> None:  # fmt: skip
+        self,
+        world: World,
+        engine: EngineOptions,
+        *,
+        keeps: bool,
+        events: Callable[[str, dict[str, Any]], None],
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         if len(alive_nodes()) > 1 and not engine.state_store:
             raise UserError(
                 "trials on several nodes share what they have learned through --state-store: name a folder that all of them "

@@ -146,11 +146,15 @@ def table(rows: Sequence[Row]) -> list[Row]:
         used = float(np.mean([_of(rows, name, s)["trainings"] for s in seeds]))
         found.append(
             {
-                "setting": name, "trainings": used, "acc": float(acc_of[name].mean()), "drop": float(own.mean()),
-                "against_full": float(difference.mean()), "reach": reach,
+                "setting": name,
+                "trainings": used,
+                "acc": float(acc_of[name].mean()),
+                "drop": float(own.mean()),
+                "against_full": float(difference.mean()),
+                "reach": reach,
                 "per_100": float(own.mean()) / used * 100 if used else None,
             }
-        )  # fmt: skip
+        )
     return found
 
 

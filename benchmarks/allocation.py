@@ -96,13 +96,16 @@ def compare_planted(setting: dict[str, Any], seeds: int) -> list[Row]:
     points = {kind: [100 * f.sequence for f in fs] for kind, fs in found.items()}
     return [
         {
-            **setting, "allocation": kind,
+            **setting,
+            "allocation": kind,
             "trainings": float(np.mean([f.trainings for f in found[kind]])),
             "planted_least": float(np.mean([f.known[:-1] for f in found[kind]])) / SPREAD,
-            **against("regret", regret, kind), **against("planted", planted, kind), **against("points", points, kind),
+            **against("regret", regret, kind),
+            **against("planted", planted, kind),
+            **against("points", points, kind),
         }
         for kind in KINDS
-    ]  # fmt: skip
+    ]
 
 
 # ------------------------------------------------------------------------------------------------ glyphs

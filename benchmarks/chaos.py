@@ -45,7 +45,7 @@ from benchmarks.chaos_faults import (
     Session,
     Unclean,
     kill_all,
-)  # fmt: skip
+)
 from benchmarks.same_results import differences
 from benchmarks.tools import write_result
 from tests.unit.gtep.small import trimmed
@@ -190,13 +190,17 @@ class Storm:
             limit = self._room(run)
         with tempfile.TemporaryFile() as said:
             process = subprocess.Popen(
-                [sys.executable, *entry, *arguments], stdout=subprocess.DEVNULL, stderr=said,
+                [sys.executable, *entry, *arguments],
+                stdout=subprocess.DEVNULL,
+                stderr=said,
                 env={
-                    **os.environ, "SEQSEARCH_CACHE": str(run.with_suffix(".cache")), "RAY_USAGE_STATS_ENABLED": "0",
+                    **os.environ,
+                    "SEQSEARCH_CACHE": str(run.with_suffix(".cache")),
+                    "RAY_USAGE_STATS_ENABLED": "0",
                     "TMPDIR": str(self.temporary),
                 },
                 preexec_fn=functools.partial(_limit_files, limit),
-            )  # fmt: skip
+            )
             struck = self._strike(Session(process, self.command, run, self.draw), faults)
             said.seek(0)
             text = said.read().decode(errors="replace")
@@ -302,13 +306,19 @@ def storm(seed: int, faults: int, scratch: Path, commands: Sequence[str] = tuple
             made.run_on_ray()
         leaked = sorted(p.name for p in Path(temporary).iterdir() if not p.name.startswith(CACHE_OF_TORCH))
     return {
-        "seed": seed, "faults": sum(s.faults.total() for s in storms), "seconds": round(time.monotonic() - begin),
+        "seed": seed,
+        "faults": sum(s.faults.total() for s in storms),
+        "seconds": round(time.monotonic() - begin),
         "by_kind": dict(sum((s.faults for s in storms), Counter[str]()).most_common()),
         "by_command": {
             s.command: {
-                "faults": s.faults.total(), "runs": s.runs, "sessions": s.sessions, "on_ray": s.on_ray,
+                "faults": s.faults.total(),
+                "runs": s.runs,
+                "sessions": s.sessions,
+                "on_ray": s.on_ray,
                 "seconds_undisturbed": round(s.seconds, 1),
-            } for s in storms
+            }
+            for s in storms
         },
         "differences": [d for s in storms for d in s.differences],
         "results_journalled_twice": sum(s.twice["results"] for s in storms),
@@ -316,7 +326,7 @@ def storm(seed: int, faults: int, scratch: Path, commands: Sequence[str] = tuple
         "leaked_files": [*(f for s in storms for f in s.leaked), *leaked],
         "leaked_processes": sum(len(s.left_processes()) for s in storms),
         "unclean_ends": [u for s in storms for u in s.unclean],
-    }  # fmt: skip
+    }
 
 
 def bad(result: dict[str, Any]) -> list[str]:

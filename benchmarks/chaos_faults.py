@@ -80,9 +80,12 @@ def second_driver(session: Session) -> bool:
     if not (session.run / "config.json").exists():
         return False
     said = subprocess.run(
-        [sys.executable, *COMMAND, session.command, "--resume", str(session.run), "--workers", "0"], capture_output=True,
-        text=True, timeout=300, env={**os.environ, "SEQSEARCH_CACHE": str(session.run.with_suffix(".cache"))},
-    )  # fmt: skip
+        [sys.executable, *COMMAND, session.command, "--resume", str(session.run), "--workers", "0"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "SEQSEARCH_CACHE": str(session.run.with_suffix(".cache"))},
+    )
     if said.returncode == 0 and session.process.poll() is not None:  # the first was at its end
         return False
     if said.returncode != 2 or "in use by another process" not in said.stderr:

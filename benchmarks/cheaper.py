@@ -66,9 +66,16 @@ class Lab:
 
     def __init__(self, a: argparse.Namespace, seed: int, folder: Path) -> None:
         self.settings = CldybSettings(
-            methods=a.method, surrogate=a.surrogates, pool=a.pool, tasks=a.tasks, classes_per_task=a.classes, seed=seed,
-            lookahead=0, candidates=32, score_seeds=a.score_seeds,
-        )  # fmt: skip
+            methods=a.method,
+            surrogate=a.surrogates,
+            pool=a.pool,
+            tasks=a.tasks,
+            classes_per_task=a.classes,
+            seed=seed,
+            lookahead=0,
+            candidates=32,
+            score_seeds=a.score_seeds,
+        )
         folder.mkdir(parents=True, exist_ok=True)
         self.study: CldybStudy = prepare(self.settings, folder / "states", "cpu")
         self.evaluator, self.journal = InlineEvaluator(self.study.world), Journal(folder)

@@ -25,11 +25,15 @@ def summarised(rows: Sequence[Row], steps: Sequence[Row]) -> dict[str, Any]:
         hardness = np.array([r["hardness"] for r in own])
         table.append(
             {
-                "variant": variant, "budget": budget, "trainings": float(np.mean([r["trainings"] for r in own])),
-                "hardness": float(hardness.mean()), "reach": half_width(hardness),
-                "against_full": float((hardness - full).mean()), "against_full_reach": half_width(hardness - full),
+                "variant": variant,
+                "budget": budget,
+                "trainings": float(np.mean([r["trainings"] for r in own])),
+                "hardness": float(hardness.mean()),
+                "reach": half_width(hardness),
+                "against_full": float((hardness - full).mean()),
+                "against_full_reach": half_width(hardness - full),
             }
-        )  # fmt: skip
+        )
     ratios = [reached(v, rows, seeds) for v in dict.fromkeys(v for v, _ in keys)]
     return {
         "table": table,
@@ -62,9 +66,15 @@ def reached(variant: str, rows: Sequence[Row], seeds: Sequence[int]) -> Row:
     most = max(r["trainings"] for r in rows if r["variant"] == variant)
     whole = max(r["trainings"] for r in rows if (r["variant"], r["budget"]) == (FULL, LARGEST))
     return {
-        "variant": variant, "median": finite(sum(middle) / 2), "low": finite(ordered[low]), "high": finite(ordered[high]),
-        "covers": covers, "censored": sum(map(math.isinf, found)), "seeds": len(found), "tried": most / whole,
-    }  # fmt: skip
+        "variant": variant,
+        "median": finite(sum(middle) / 2),
+        "low": finite(ordered[low]),
+        "high": finite(ordered[high]),
+        "covers": covers,
+        "censored": sum(map(math.isinf, found)),
+        "seeds": len(found),
+        "tried": most / whole,
+    }
 
 
 def ranks(n: int, level: float = 0.95) -> tuple[int, int, float]:

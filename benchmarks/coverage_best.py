@@ -51,9 +51,14 @@ def coverage(case: Case, repeats: int) -> Row:
     equal = [once(case, 0.0, rng)[0] for _ in range(repeats)]
     sizes = [once(case, BETTER, rng)[1] for _ in range(repeats)]
     return {
-        "effects": name, "methods": M, "searches": F, "seeds": R, "holds": float(np.mean(equal)),
-        "size": float(np.mean(sizes)), "alone": float(np.mean(np.array(sizes) == 1)),
-    }  # fmt: skip
+        "effects": name,
+        "methods": M,
+        "searches": F,
+        "seeds": R,
+        "holds": float(np.mean(equal)),
+        "size": float(np.mean(sizes)),
+        "alone": float(np.mean(np.array(sizes) == 1)),
+    }
 
 
 def print_rows(found: list[Row]) -> None:

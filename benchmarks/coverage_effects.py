@@ -127,11 +127,12 @@ def drawn(
         values = [
             _shares(accuracy + s + (x + trainings)[:number] + seeds, of_image, held, e, rng)
             for s, (x, trainings), held in zip(searches, sequences, sides, strict=True)
-        ]  # fmt: skip
+        ]
         conditions[name] = Condition(
-            tuple(v.sum(axis=2) for v in values), tuple(values) if e.known else None,
+            tuple(v.sum(axis=2) for v in values),
+            tuple(values) if e.known else None,
             (population,) * F if name in ("regrouped", "reordered") else (),
-        )  # fmt: skip
+        )
         for conditional, true in ((False, truth), (True, of_these)):
             these_seeds = R < FEWEST_OVER or conditional
             these_searches = (F < FEWEST_OVER or conditional) and name != "random"
@@ -203,12 +204,15 @@ def coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
     corner: Row = {"noise": name, "searches": F, "draws": D, "seeds": R}
     shares = {n: float(np.mean(h)) for n, h in held.items() if h}
     return {
-        **corner, "said": min(len(held[n]) for n in EFFECTS) / repeats, "lacking": unavailable_because,
+        **corner,
+        "said": min(len(held[n]) for n in EFFECTS) / repeats,
+        "lacking": unavailable_because,
         **{n: shares[n] for n in EFFECTS if n in shares},
         **{f"conditional {n}": float(np.mean(h)) for n, h in conditional.items() if len(h) >= repeats / 10},
         "means": min((shares[n] for n in CONDITIONS if n in shares), default=math.nan),
-        "together": float(np.mean(together)), "width": float(np.median(widths)) if widths else math.nan,
-    }  # fmt: skip
+        "together": float(np.mean(together)),
+        "width": float(np.median(widths)) if widths else math.nan,
+    }
 
 
 def exponential(n: int, repeats: int = 20_000) -> Row:

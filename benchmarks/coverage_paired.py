@@ -190,9 +190,10 @@ def print_table(rows: list[Row]) -> None:
     print("\n| statement | held in % of repeats |\n|---|---|")
     for words, names, corner in TABLE:
         shares = [
-            r["share"] for r in rows
+            r["share"]
+            for r in rows
             if r["what"] in names and r["share"] is not None and all(r.get(k) == v for k, v in corner.items())
-        ]  # fmt: skip
+        ]
         if not shares:  # not drawn yet
             continue
         ends = dict.fromkeys(f"{100 * share:.1f}" for share in (min(shares), max(shares)))

@@ -127,10 +127,18 @@ def stopping(shape: str, S: int, noise: float, repeats: int) -> list[Row]:
     for rule, ends in found.items():
         trials, left_over = np.array(ends).T
         early = (left_over > 1) & (trials < LONGEST)
-        rows.append({
-            "rule": rule, "shape": shape, "S": S, "noise": noise, "trials": float(trials.mean()),
-            "left": float(left_over.mean()), "too_early": float(early.mean()), "repeats": repeats,
-        })  # fmt: skip
+        rows.append(
+            {
+                "rule": rule,
+                "shape": shape,
+                "S": S,
+                "noise": noise,
+                "trials": float(trials.mean()),
+                "left": float(left_over.mean()),
+                "too_early": float(early.mean()),
+                "repeats": repeats,
+            }
+        )
     return rows
 
 
@@ -170,9 +178,9 @@ def best_case(kind: str, k: int, S: int, step: float) -> Case:
                 (i, SD * (means[i] - others[i])) for i, d in zip(range(k), found.distance, strict=True) if there[i]
             ]
             held[f"best among candidates{words}"] = None if found.unavailable_because else 0 in found.candidates
-            held[f"all distances{words}"] = None if found.unavailable_because else all(
-                bool(_within(found.distance[i], true)) for i, true in known
-            )  # fmt: skip
+            held[f"all distances{words}"] = (
+                None if found.unavailable_because else all(bool(_within(found.distance[i], true)) for i, true in known)
+            )
         return held
 
     return Case({"noise": kind, "k": k, "S": S, "step": step}, once, floor=None if kind in UNFLOORED else FLOOR)
@@ -213,7 +221,7 @@ def mean_case(kind: str, S: int) -> Case:
             "regret": _within(regret(x[0], x[1]).value, 0.3 * SD),
             "optimism": _within(optimism(CENTRE + SD, CENTRE + fresh).value, SD),
             "regret, Student, not used": _within(student, 0.3 * SD),
-        }  # fmt: skip
+        }
 
     return Case({"noise": kind, "S": S}, once, floor=None if kind in UNFLOORED else FLOOR)
 

@@ -135,10 +135,16 @@ def large_cases() -> list[Row]:
             total = time.perf_counter() - start
             rows.append(
                 {
-                    "n": n, "k": k, "direction": direction, "value": found.value or 0.0, "bound": found.bound or 0.0,
-                    "search_seconds": found.seconds, "seconds": total, "moves": found.moves,
+                    "n": n,
+                    "k": k,
+                    "direction": direction,
+                    "value": found.value or 0.0,
+                    "bound": found.bound or 0.0,
+                    "search_seconds": found.seconds,
+                    "seconds": total,
+                    "moves": found.moves,
                 }
-            )  # fmt: skip
+            )
     return rows
 
 

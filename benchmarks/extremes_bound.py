@@ -69,10 +69,19 @@ def compare(name: str, matrix: Matrix, objective: str, direction: Direction) -> 
     old, old_seconds = timed(lambda: supergradient_bound(problem, direction))
     found = find(matrix, problem.sizes, direction, objective=problem.objective, bound=False)[0]
     return {
-        "n": problem.n, "matrix": name, "objective": objective, "direction": direction, "mean": mean,
-        "value": found.value or 0.0, "bound": new, "supergradient_bound": old, "ratio": (new - mean) / (old - mean),
-        "seconds": seconds, "supergradient_seconds": old_seconds, "search_seconds": found.seconds,
-    }  # fmt: skip
+        "n": problem.n,
+        "matrix": name,
+        "objective": objective,
+        "direction": direction,
+        "mean": mean,
+        "value": found.value or 0.0,
+        "bound": new,
+        "supergradient_bound": old,
+        "ratio": (new - mean) / (old - mean),
+        "seconds": seconds,
+        "supergradient_seconds": old_seconds,
+        "search_seconds": found.seconds,
+    }
 
 
 def main() -> None:

@@ -54,9 +54,7 @@ def runs(problem: Problem, sign: float, moves: int, seeds: int) -> Runs:
         start = random_labels(problem.sizes, seed, 0)
         for schedule in SCHEDULES:
             anneal.HOT, anneal.COLD = schedule
-            run = anneal.anneal(
-                problem.similarity, problem.pairs, problem.places, start, seed, sign, moves=moves
-            )  # fmt: skip
+            run = anneal.anneal(problem.similarity, problem.pairs, problem.places, start, seed, sign, moves=moves)
             found[schedule].append((run.value, run.seconds))
     return found
 
@@ -80,12 +78,21 @@ def compare(n: int, k: int, seeds: int) -> list[dict[str, float]]:
         gain = np.mean(short[moves, SCHEDULES[0]], axis=1) - of_case
         rows.append(
             {
-                "n": n, "k": k, "moves": moves, "usual": moves == usual, "hot": hot, "cold": cold, "cases": len(values),
-                "seeds": seeds, "shortfall": float(of_case.mean()), "worst": float(np.max(values)),
-                "gain": float(gain.mean()), "gain_error": float(gain.std(ddof=1) / len(gain) ** 0.5),
+                "n": n,
+                "k": k,
+                "moves": moves,
+                "usual": moves == usual,
+                "hot": hot,
+                "cold": cold,
+                "cases": len(values),
+                "seeds": seeds,
+                "shortfall": float(of_case.mean()),
+                "worst": float(np.max(values)),
+                "gain": float(gain.mean()),
+                "gain_error": float(gain.std(ddof=1) / len(gain) ** 0.5),
                 "seconds": seconds[moves, (hot, cold)] / len(values) / seeds,
             }
-        )  # fmt: skip
+        )
     return rows
 
 

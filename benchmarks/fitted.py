@@ -107,17 +107,34 @@ def planted(name: str, runs: int, orders: int, k: int, seeds: int) -> Row:
     sides = max(1, claims["sides"])
     low, high = stats.binomtest(opened, runs).proportion_ci(method="exact")
     return {
-        "world": name, "runs": runs, "orders": orders, "k": k, "seeds": seeds, "opened": opened / runs, "opened_low": low,
-        "opened_high": high, "r2": float(np.median(right_r2)), "sides": claims["sides"], "claims_true": claims["true"] / sides,
-        "claims_false": claims["false"] / sides, "covered": claims["covered"] / sides, "by_rank": claims["rank"] / sides,
+        "world": name,
+        "runs": runs,
+        "orders": orders,
+        "k": k,
+        "seeds": seeds,
+        "opened": opened / runs,
+        "opened_low": low,
+        "opened_high": high,
+        "r2": float(np.median(right_r2)),
+        "sides": claims["sides"],
+        "claims_true": claims["true"] / sides,
+        "claims_false": claims["false"] / sides,
+        "covered": claims["covered"] / sides,
+        "by_rank": claims["rank"] / sides,
         "gain": float(np.mean(gains)) if gains else float("nan"),
-    }  # fmt: skip
+    }
 
 
 def _evaluate(
-    w: World, fit: Fit, side: str, random: list[Classes], known: list[float], seeds: int, claims: dict[str, int],
+    w: World,
+    fit: Fit,
+    side: str,
+    random: list[Classes],
+    known: list[float],
+    seeds: int,
+    claims: dict[str, int],
     gains: list[float],
-) -> None:  # fmt: skip
+) -> None:
     """One end of one run: the claim, whether it is true, and whether the interval holds the true difference."""
     own = [c.tasks for c in (fit.hard if side == "hard" else fit.easy)]
     again = [random[i] for i in (fit.worst if side == "hard" else fit.best)]
@@ -162,9 +179,16 @@ def coverage(kind: str, runs: int) -> list[Row]:
             harder += i.high < 0
         said_at_all = max(1, said)
         rows.append(
-            {"noise": kind, "seeds": seeds, "k": k, "other_side": other, "said": said / runs,
-             "covered": covered / said_at_all, "false_harder": harder / said_at_all}
-        )  # fmt: skip
+            {
+                "noise": kind,
+                "seeds": seeds,
+                "k": k,
+                "other_side": other,
+                "said": said / runs,
+                "covered": covered / said_at_all,
+                "false_harder": harder / said_at_all,
+            }
+        )
     return rows
 
 
@@ -181,8 +205,11 @@ def real(count: int, runs: Path) -> list[Row]:
             begun = ["--resume", run, "--workers", 0] if run.exists() else ["--fit", *flags]
             seqsearch("edge", *map(str, begun))
         for fit in json.loads(seqsearch("show", str(run), "--json"))["fits"]:
-            sides = {f"{end}_{name}": side["minus_random"][j] if side["minus_random"] else None
-                     for end, side in fit["sides"].items() for j, name in enumerate(("minus", "low", "high"))}  # fmt: skip
+            sides = {
+                f"{end}_{name}": side["minus_random"][j] if side["minus_random"] else None
+                for end, side in fit["sides"].items()
+                for j, name in enumerate(("minus", "low", "high"))
+            }
             rows.append({"seed": seed, **{n: fit[n] for n in ("method", "trained", "r2", "p", "seeds")}, **sides})
     return rows
 

@@ -123,9 +123,13 @@ def _length(data_set: str, similarity: Similarity, named: Sequence[FrozenClass],
         for name, sequences in found.items()
     ]
     return {
-        "tasks": k, "random_mean": _rounded(problem.mean_random()), "random_sd": _rounded(problem.sd_random(SEED)),
-        "lowest": _rounded(low), "highest": _rounded(high), "orders": orders,
-    }  # fmt: skip
+        "tasks": k,
+        "random_mean": _rounded(problem.mean_random()),
+        "random_sd": _rounded(problem.sd_random(SEED)),
+        "lowest": _rounded(low),
+        "highest": _rounded(high),
+        "orders": orders,
+    }
 
 
 def _rounded(value: float | None) -> float:

@@ -71,16 +71,31 @@ def score_run(folder: Path) -> list[Path]:
     run = write_run(folder / "run", pool, found, evaluated, ["er"])
     said: dict[str, Any] = json.loads((run / "config.json").read_text())
     said["identity"] |= {
-        "methods": {"new": {"backbone": "b", "digest": "d", "params": {}}}, "taken_over": {"er": "b"},
-        "references": {"b": {"mean": "mean", "bound": "bound"}}, "remarks": ["a"], "known": {"er": 3}, "biases": ["b"],
-    }  # fmt: skip
+        "methods": {"new": {"backbone": "b", "digest": "d", "params": {}}},
+        "taken_over": {"er": "b"},
+        "references": {"b": {"mean": "mean", "bound": "bound"}},
+        "remarks": ["a"],
+        "known": {"er": 3},
+        "biases": ["b"],
+    }
     said |= {
-        "protocol": "score", "directory": "/nowhere", "tuned": {"er": {"lr": 0.1}},
+        "protocol": "score",
+        "directory": "/nowhere",
+        "tuned": {"er": {"lr": 0.1}},
         "settings": {
-            "source": "run", "methods": "er,other:lr=1", "pool": "glyphs", "seed": 3, "weights": ["b=w.pt"], "backbone": "b",
-            "grow": ["2:glyphs"], "heldout_pool": "glyphs:classes=9", "references": True, "tune_tasks": 3, "tasks": 2,
+            "source": "run",
+            "methods": "er,other:lr=1",
+            "pool": "glyphs",
+            "seed": 3,
+            "weights": ["b=w.pt"],
+            "backbone": "b",
+            "grow": ["2:glyphs"],
+            "heldout_pool": "glyphs:classes=9",
+            "references": True,
+            "tune_tasks": 3,
+            "tasks": 2,
         },
-    }  # fmt: skip
+    }
     (run / "config.json").write_text(json.dumps(said))
     return [run / "config.json"]
 

@@ -126,8 +126,13 @@ def row(what: str, trainings: int, total: float, guarded: float) -> dict[str, An
         f"{what:42}{1e3 * total / trainings:10.1f} ms{1e3 * guarded / trainings:8.2f} ms{guarded / total:8.2%}",
         flush=True,
     )
-    return {"what": what, "trainings": trainings, "training_ms": 1e3 * total / trainings,
-            "guard_ms": 1e3 * guarded / trainings, "share": guarded / total}  # fmt: skip
+    return {
+        "what": what,
+        "trainings": trainings,
+        "training_ms": 1e3 * total / trainings,
+        "guard_ms": 1e3 * guarded / trainings,
+        "share": guarded / total,
+    }
 
 
 def searched(folder: Path) -> tuple[dict[str, Any], dict[str, float]]:
@@ -139,8 +144,17 @@ def searched(folder: Path) -> tuple[dict[str, Any], dict[str, float]]:
     from seqsearch.engine.journal import Journal
     from seqsearch.engine.search import Search
 
-    demo = CldybSettings(methods="simplecil", tasks=5, candidates=64, condensed=8, clusters=4, simulations=8, lookahead=0,
-                         score_seeds=3, random_sequences=5)  # fmt: skip
+    demo = CldybSettings(
+        methods="simplecil",
+        tasks=5,
+        candidates=64,
+        condensed=8,
+        clusters=4,
+        simulations=8,
+        lookahead=0,
+        score_seeds=3,
+        random_sequences=5,
+    )
     total = guarded = now = before = 0.0
     trained = 0
     for number in range(3):

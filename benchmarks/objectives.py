@@ -87,12 +87,22 @@ def _print(rows: list[Row], extremes: list[Row]) -> None:
 def _extremes(similarity: str, objective: str, run: Exported) -> list[Row]:
     """What is said of the extremes of a run, a row for each method."""
     return [
-        {"method": m.method, "similarity": similarity, "objective": objective, "claim": m.claim, "p_hard": m.test.p_hard,
-         "p_easy": m.test.p_easy, "p_hard_above": m.test.p_hard_above, "p_easy_below": m.test.p_easy_below,
-         "easy_minus_hard": m.difference.value, "low": m.difference.low, "high": m.difference.high}
+        {
+            "method": m.method,
+            "similarity": similarity,
+            "objective": objective,
+            "claim": m.claim,
+            "p_hard": m.test.p_hard,
+            "p_easy": m.test.p_easy,
+            "p_hard_above": m.test.p_hard_above,
+            "p_easy_below": m.test.p_easy_below,
+            "easy_minus_hard": m.difference.value,
+            "low": m.difference.low,
+            "high": m.difference.high,
+        }
         for m in run.summary.methods
         if m.test and m.difference
-    ]  # fmt: skip
+    ]
 
 
 def _rows(run: Exported, sources: dict[str, Similarity]) -> list[Row]:
@@ -109,9 +119,18 @@ def _rows(run: Exported, sources: dict[str, Similarity]) -> list[Row]:
                 c = similarity_correlation([problem.score(x) for x in labels], group.first)
                 r = c.pearson.value
                 found.append(
-                    {"method": m.method, "similarity": source, "objective": name, "pearson": r.value, "low": r.low,
-                     "high": r.high, "p": c.pearson.p, "spearman": c.spearman.value.value, "sequences": len(labels)}
-                )  # fmt: skip
+                    {
+                        "method": m.method,
+                        "similarity": source,
+                        "objective": name,
+                        "pearson": r.value,
+                        "low": r.low,
+                        "high": r.high,
+                        "p": c.pearson.p,
+                        "spearman": c.spearman.value.value,
+                        "sequences": len(labels),
+                    }
+                )
     return found
 
 

@@ -35,11 +35,31 @@ def measured(name: str, seeds: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as scratch:
         said = json.loads(
             seqsearch(
-                "online", "--stream", stream, "--methods", ",".join(LEARNERS), "--samplers", ",".join(SAMPLERS),
-                "--batch", str(batch), "--shift", str(shift), "--holdout", "0.15", "--search", "0.02", "--seeds", str(seeds),
-                "--workers", "2", "--quiet", "--json", "--out", f"{scratch}/run",
+                "online",
+                "--stream",
+                stream,
+                "--methods",
+                ",".join(LEARNERS),
+                "--samplers",
+                ",".join(SAMPLERS),
+                "--batch",
+                str(batch),
+                "--shift",
+                str(shift),
+                "--holdout",
+                "0.15",
+                "--search",
+                "0.02",
+                "--seeds",
+                str(seeds),
+                "--workers",
+                "2",
+                "--quiet",
+                "--json",
+                "--out",
+                f"{scratch}/run",
             )
-        )  # fmt: skip
+        )
     found = {x["label"]: {m: _figure(x[m]) for m in MEASURES if x[m]} for x in said["learners"]}
     labels = {x: {s: _label(x, s, found) for s in SAMPLERS} for x in LEARNERS}
     ranked = {

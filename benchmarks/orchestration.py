@@ -169,8 +169,13 @@ def tree(nodes: int = 10_000, depth: int = 10) -> dict[str, float]:
         journal.close()
     tenth = len(times) // 10
     first, last = (times[tenth] - times[0]) / tenth, (times[-1] - times[-1 - tenth]) / tenth
-    return {"nodes": grown, "rollouts": len(times), "first_tenth_ms": 1e3 * first, "last_tenth_ms": 1e3 * last,
-            "last_over_first": last / first}  # fmt: skip
+    return {
+        "nodes": grown,
+        "rollouts": len(times),
+        "first_tenth_ms": 1e3 * first,
+        "last_tenth_ms": 1e3 * last,
+        "last_over_first": last / first,
+    }
 
 
 def main() -> None:

@@ -91,10 +91,12 @@ class Here:
             {"train": ("train", "val", "reward"), "test": ("test",)},
         )
         return all(
-            torch.equal(source.images(np.concatenate([self.world.rows(t.classes, p)[0] for t in self.tasks for p in own])),
-                        self.exported.images[split])
+            torch.equal(
+                source.images(np.concatenate([self.world.rows(t.classes, p)[0] for t in self.tasks for p in own])),
+                self.exported.images[split],
+            )
             for split, own in parts.items()
-        )  # fmt: skip
+        )
 
     def run(self, seed: int) -> Outcome:
         """As `OnAvalanche.run`."""
@@ -117,8 +119,15 @@ def compared(here: Sequence[Outcome], there: Sequence[Outcome]) -> dict[str, Any
     t = float(stats.t.isf((1 - LEVEL) / 2, pivot.degrees)) * pivot.error
     student, both = (pivot.value - t, pivot.value + t), pivot.bounds(LEVEL)
     inside = max(map(abs, (*student, *both))) < WITHIN
-    return {"differences": gaps.tolist(), "mean": pivot.value, "skewness": pivot.skewness, "student": student,
-            "student_and_hall": both, "within": WITHIN, "inside": inside}  # fmt: skip
+    return {
+        "differences": gaps.tolist(),
+        "mean": pivot.value,
+        "skewness": pivot.skewness,
+        "student": student,
+        "student_and_hall": both,
+        "within": WITHIN,
+        "inside": inside,
+    }
 
 
 def ratios(here: Sequence[Outcome], there: Sequence[Outcome]) -> dict[str, Any]:

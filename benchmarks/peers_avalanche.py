@@ -120,11 +120,15 @@ class OnAvalanche:
             s.buffer, batch_size_mem=s.batch, storage_policy=ReservoirSamplingBuffer(s.buffer)
         )  # as `avalanche.training.supervised.Replay` makes it, with another policy
         return Naive(
-            model=nn.Sequential(body, head), optimizer=optimizer, criterion=nn.CrossEntropyLoss(),
-            train_mb_size=s.batch, train_epochs=s.epochs, eval_mb_size=CHUNK,
+            model=nn.Sequential(body, head),
+            optimizer=optimizer,
+            criterion=nn.CrossEntropyLoss(),
+            train_mb_size=s.batch,
+            train_epochs=s.epochs,
+            eval_mb_size=CHUNK,
             plugins=[replay, LRSchedulerPlugin(falls, step_granularity="iteration")],
             evaluator=EvaluationPlugin(accuracy_metrics(experience=True), loggers=[]),
-        )  # fmt: skip
+        )
 
 
 def _accuracies(found: dict[str, float]) -> Sequence[float]:

@@ -153,8 +153,14 @@ def compared(gaps: Sequence[float]) -> dict[str, float]:
     """Mean of paired differences, their standard deviation, and the 95 % interval of the mean (Student)."""
     mean, error = float(np.mean(gaps)), float(stats.sem(gaps))
     half = float(stats.t.ppf(0.975, len(gaps) - 1)) * error
-    return {"seeds": len(gaps), "mean": mean, "sd": float(np.std(gaps, ddof=1)), "low": mean - half, "high": mean + half,
-            "half": half}  # fmt: skip
+    return {
+        "seeds": len(gaps),
+        "mean": mean,
+        "sd": float(np.std(gaps, ddof=1)),
+        "low": mean - half,
+        "high": mean + half,
+        "half": half,
+    }
 
 
 def timed(
@@ -200,10 +206,13 @@ def evaluated(rows: dict[str, Row], sides: Sides, seeds: int = 0) -> dict[str, A
         ours, theirs = [a[row.classifier] for (a, _), _ in pairs], [b[row.other] for _, (b, _) in pairs]
         gaps = [a - b for a, b in zip(ours, theirs, strict=True)]
         found[name] = asdict(row) | {
-            "accuracies_here": ours, "accuracies_there": theirs, "difference": compared(gaps),
-            "difference_of_five": compared(gaps[:FEW]), "seconds_here": float(np.mean([s for (_, s), _ in pairs])),
+            "accuracies_here": ours,
+            "accuracies_there": theirs,
+            "difference": compared(gaps),
+            "difference_of_five": compared(gaps[:FEW]),
+            "seconds_here": float(np.mean([s for (_, s), _ in pairs])),
             "seconds_there": float(np.mean([s for _, (_, s) in pairs])),
-        }  # fmt: skip
+        }
     return found
 
 
@@ -214,8 +223,10 @@ def table(rows: dict[str, dict[str, Any]]) -> list[str]:
         "|---|---|---|---|---|---|---|---|",
     ]
     for name, r in rows.items():
-        gaps = [f"{100 * d['mean']:+.1f} [{100 * d['low']:+.1f}, {100 * d['high']:+.1f}]"
-                for d in (r["difference"], r["difference_of_five"])]  # fmt: skip
+        gaps = [
+            f"{100 * d['mean']:+.1f} [{100 * d['low']:+.1f}, {100 * d['high']:+.1f}]"
+            for d in (r["difference"], r["difference_of_five"])
+        ]
         means = [f"{100 * np.mean(r[f'accuracies_{side}']):.1f}" for side in ("here", "there")]
         seconds = [f"{r[f'seconds_{side}']:.1f}" for side in ("here", "there")]
         lines.append(f"| {name} | {r['difference']['seeds']} | {' | '.join([*means, *gaps, *seconds])} |")

@@ -140,9 +140,14 @@ def common(train: Sequence[Labelled], test: Sequence[Labelled]) -> tuple[Any, di
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         benchmark = nc_benchmark(
-            Tensors(train), Tensors(test), tasks, task_labels=False, shuffle=False,
-            fixed_class_order=list(range(tasks * CLASSES)), class_ids_from_zero_from_first_exp=True,
-        )  # fmt: skip
+            Tensors(train),
+            Tensors(test),
+            tasks,
+            task_labels=False,
+            shuffle=False,
+            fixed_class_order=list(range(tasks * CLASSES)),
+            class_ids_from_zero_from_first_exp=True,
+        )
     evaluator = EvaluationPlugin(accuracy_metrics(stream=True), loggers=[])
     return benchmark, {"train_epochs": EPOCHS, "eval_mb_size": CHUNK, "evaluator": evaluator}
 
@@ -164,9 +169,13 @@ def replay(backbone: Any, train: Sequence[Labelled], test: Sequence[Labelled], s
     policy = ParametricBuffer(MEMORY, groupby="class", selection_strategy=HerdingSelectionStrategy(model, "0"))
     plugins = [ReplayPlugin(MEMORY, NEW, STORED, storage_policy=policy), Schedule(LR)]
     strategy = Naive(
-        model=model, optimizer=descent([model], LR), criterion=nn.CrossEntropyLoss(), train_mb_size=NEW + STORED,
-        plugins=plugins, **settings,
-    )  # fmt: skip
+        model=model,
+        optimizer=descent([model], LR),
+        criterion=nn.CrossEntropyLoss(),
+        train_mb_size=NEW + STORED,
+        plugins=plugins,
+        **settings,
+    )
     for experience in benchmark.train_stream:
         strategy.train(experience)
     if len(policy.buffer) != MEMORY:
@@ -186,10 +195,16 @@ def icarl(
     benchmark, settings = common(train, test)
     still = OldNetworkStill()
     strategy = ICaRL(
-        feature_extractor=body, classifier=head, optimizer=descent([body, head], LR_BCE), memory_size=MEMORY,
-        buffer_transform=None, fixed_memory=True, train_mb_size=NEW + STORED,
-        plugins=[Schedule(LR_BCE), *([] if as_it_comes else [still])], **settings,
-    )  # fmt: skip
+        feature_extractor=body,
+        classifier=head,
+        optimizer=descent([body, head], LR_BCE),
+        memory_size=MEMORY,
+        buffer_transform=None,
+        fixed_memory=True,
+        train_mb_size=NEW + STORED,
+        plugins=[Schedule(LR_BCE), *([] if as_it_comes else [still])],
+        **settings,
+    )
     still.criterion = strategy._criterion
     [memory] = [plugin for plugin in strategy.plugins if hasattr(plugin, "x_memory")]
     for experience in benchmark.train_stream:

@@ -116,10 +116,12 @@ def _nll(n: int, prototypes: Features, tasks: list[tuple[int, ...]], times: int)
     )
     exact = once(lambda: similarity.knn_nll_exact(train, labels, queries[part], labels[part]))
     return _row(
-        n, "kNN NLL",
-        each * ours, each * products,
+        n,
+        "kNN NLL",
+        each * ours,
+        each * products,
         times * len(queries) / len(labels[part]) * exact,
-    )  # fmt: skip
+    )
 
 
 def _k_means(n: int, candidates: int) -> Row:
@@ -131,14 +133,15 @@ def _k_means(n: int, candidates: int) -> Row:
     centres = features[:CLUSTERS].copy()
     rounds = sum(KMeans(CLUSTERS, n_init=1, random_state=s).fit(features).n_iter_ for s in range(STARTS))
     return _row(
-        n, "k-means",
+        n,
+        "k-means",
         *fastest(
             7,
             lambda: functional.condense(features, CONDENSED, CLUSTERS, np.random.default_rng(4)),
             lambda: [features @ centres.T for _ in range(rounds)],
         ),
         rounds * once(lambda: oracles.k_means_literal(features, centres, rounds=1)),
-    )  # fmt: skip
+    )
 
 
 def _row(n: int, part: str, ours: float, products: float | None, literal: float) -> Row:
@@ -195,9 +198,11 @@ def _memory_here(n: int) -> dict[str, float]:
     with Memory(every=0.02) as second:
         greedy.propose(CandidateRequest(classes, K, CANDIDATES, np.random.default_rng(1), psi=psi))
     return {
-        "classes": n, "matrix_mb": 8 * n * n / 1e6, "potentials_peak_mb": (first.peak - before.peak) / 1e6,
+        "classes": n,
+        "matrix_mb": 8 * n * n / 1e6,
+        "potentials_peak_mb": (first.peak - before.peak) / 1e6,
         "sampling_peak_mb": (second.peak - before.peak) / 1e6,
-    }  # fmt: skip
+    }
 
 
 def main() -> None:

@@ -211,9 +211,17 @@ def run(
 ) -> tuple[CldybPlanner, PlantedEvaluator]:
     """A planner that has come to its end, and who answered it."""
     settings = CldybSettings(
-        methods="planted", sampler="group-uniform", clustering=False, classes_per_task=CLASSES_PER_TASK, tasks=world.tasks,
-        candidates=world.arms, condensed=world.arms, simulations=simulations, in_flight=in_flight, allocation=allocation,
-    )  # fmt: skip
+        methods="planted",
+        sampler="group-uniform",
+        clustering=False,
+        classes_per_task=CLASSES_PER_TASK,
+        tasks=world.tasks,
+        candidates=world.arms,
+        condensed=world.arms,
+        simulations=simulations,
+        in_flight=in_flight,
+        allocation=allocation,
+    )
     searching = planner("planted", (METHOD,), world.view, world.task(0), settings, world.seed, 0)
     evaluator = PlantedEvaluator(world)
     with in_memory() as folder, contextlib.closing(Journal(folder)) as journal:

@@ -172,10 +172,27 @@ def _large(scratch: Path, rows: int, workers: int) -> dict[str, float]:
     start = time.perf_counter()
     with Memory() as memory:
         seqsearch(
-            "cldyb", "--pool", str(path), "--methods", "simplecil", "--tasks", "2", "--classes-per-task", "10",
-            "--probe-images", "5", "--random-sequences", "0", "--score-seeds", "1", "--workers", str(workers),
-            "--out", str(scratch / "run"), "--quiet",
-        )  # fmt: skip
+            "cldyb",
+            "--pool",
+            str(path),
+            "--methods",
+            "simplecil",
+            "--tasks",
+            "2",
+            "--classes-per-task",
+            "10",
+            "--probe-images",
+            "5",
+            "--random-sequences",
+            "0",
+            "--score-seeds",
+            "1",
+            "--workers",
+            str(workers),
+            "--out",
+            str(scratch / "run"),
+            "--quiet",
+        )
     return {
         "large_rows": per_class * CLASSES,
         "large_open_seconds": seconds,

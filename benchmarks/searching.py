@@ -52,11 +52,15 @@ def rows(methods: str, seed: int, ways: Sequence[str], trials: int) -> list[dict
             own = [t for t in tried if t["method_id"] == row["method_id"]]
             found.append(
                 {
-                    "seed": seed, "method": row["method_id"], "way": way,
-                    "trainings": sum(t["trainings"] for t in own), "passes": sum(t["passes"] for t in own),
-                    "tuned": max(t["harmonic_mean"] or 0.0 for t in own), "judged": row["harmonic_mean"],
+                    "seed": seed,
+                    "method": row["method_id"],
+                    "way": way,
+                    "trainings": sum(t["trainings"] for t in own),
+                    "passes": sum(t["passes"] for t in own),
+                    "tuned": max(t["harmonic_mean"] or 0.0 for t in own),
+                    "judged": row["harmonic_mean"],
                 }
-            )  # fmt: skip
+            )
     return found
 
 

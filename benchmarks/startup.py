@@ -63,9 +63,13 @@ class Version:
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [self.python, "-m", "protocols.cli", *arguments], env=self.environment, cwd=self.folder,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
+            [self.python, "-m", "protocols.cli", *arguments],
+            env=self.environment,
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     def first_result(self) -> tuple[float, float]:
         """Seconds from the start of a run to its first result, and MB of its largest worker then."""

@@ -104,8 +104,13 @@ def stored(states: list[State], root: Path) -> dict[str, float]:
         kept = (_bytes_below(folder.path) - first) / nodes
     delta = sum(changed_bytes(b, a) for a, b in itertools.pairwise(states)) / nodes
     checkpoint = sum(full[1:]) / nodes
-    return {"stored": kept, "full": checkpoint, "delta": delta, "stored over full": kept / checkpoint,
-            "stored over delta": kept / delta}  # fmt: skip
+    return {
+        "stored": kept,
+        "full": checkpoint,
+        "delta": delta,
+        "stored over full": kept / checkpoint,
+        "stored over delta": kept / delta,
+    }
 
 
 def _bytes_below(folder: Path) -> int:

@@ -37,17 +37,40 @@ def sweep(workers: int, trials: int, orders: int, tasks: int, seconds: float) ->
     with tempfile.TemporaryDirectory() as scratch:
         begun, load = time.time(), os.getloadavg()[0]
         seqsearch(
-            "gtep", "--methods", f"{METHOD}:Sleeper:seconds={seconds}", "--backbone", "scratch:tiny-16",
-            "--tune-pool", POOL.format(classes=classes, half=1), "--pool", POOL.format(classes=classes, half=2),
-            "--tasks", str(tasks), "--trials", str(trials), "--orders", str(orders), "--workers", str(workers),
-            "--quiet", "--json", "--out", f"{scratch}/run",
-        )  # fmt: skip
+            "gtep",
+            "--methods",
+            f"{METHOD}:Sleeper:seconds={seconds}",
+            "--backbone",
+            "scratch:tiny-16",
+            "--tune-pool",
+            POOL.format(classes=classes, half=1),
+            "--pool",
+            POOL.format(classes=classes, half=2),
+            "--tasks",
+            str(tasks),
+            "--trials",
+            str(trials),
+            "--orders",
+            str(orders),
+            "--workers",
+            str(workers),
+            "--quiet",
+            "--json",
+            "--out",
+            f"{scratch}/run",
+        )
         wall = time.time() - begun
         trained = pq.read_table(f"{scratch}/run/trainings.parquet").to_pylist()
     return {
-        "workers": workers, "trials": trials, "orders": orders, "tasks": tasks, "seconds": seconds,
-        "load": load, "wall_seconds": wall, **shares(trained, workers, begun, begun + wall),
-    }  # fmt: skip
+        "workers": workers,
+        "trials": trials,
+        "orders": orders,
+        "tasks": tasks,
+        "seconds": seconds,
+        "load": load,
+        "wall_seconds": wall,
+        **shares(trained, workers, begun, begun + wall),
+    }
 
 
 def shares(trained: list[dict[str, Any]], workers: int, begun: float, over: float) -> dict[str, Any]:

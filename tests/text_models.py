@@ -34,8 +34,13 @@ def text_models(root: Path, vocabulary: Sequence[str]) -> Path:
             single=f"{start} $A {end}", special_tokens=[(start, 0), (end, 1)]
         )
         return PreTrainedTokenizerFast(
-            tokenizer_object=made, pad_token=pad, unk_token="[UNK]", cls_token=start, sep_token=end, model_max_length=longest
-        )  # fmt: skip
+            tokenizer_object=made,
+            pad_token=pad,
+            unk_token="[UNK]",
+            cls_token=start,
+            sep_token=end,
+            model_max_length=longest,
+        )
 
     tower = {
         "vocab_size": len(vocabulary) + 4, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,

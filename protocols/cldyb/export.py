@@ -83,12 +83,19 @@ def _evaluated(
     tags = study.weight_tags
     searched = [
         EvaluatedRollout(
-            p.name, "searched", "search", m.label, m.digest, tags[m.backbone], p.replicate, study.settings.reward_split,
+            p.name,
+            "searched",
+            "search",
+            m.label,
+            m.digest,
+            tags[m.backbone],
+            p.replicate,
+            study.settings.reward_split,
             found,
         )
         for p in searches
         for m, found in zip(p.methods, p.outcomes, strict=False)  # none yet if it was stopped at its first task
-    ]  # fmt: skip
+    ]
     drawn = {name for s in sequences if s.kind == "random" for name in (s.sequence_id, joint_id(s.sequence_id))}
     seeds = {kind: seeds_of(kind, study.settings.score_seeds) for kind in ("random", "searched")}
     named = [

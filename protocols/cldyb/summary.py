@@ -181,13 +181,27 @@ def summarise(run: Path, data: RunResults) -> Summary:
         troubles.append(REWARDED_ON_TEST)
     troubles += [b for b in biases(data.config) if b in (PLACEBO, *BASELINES.values())]
     return Summary(
-        name, separate, rows, mean, data.stats, len(data.random()), tuple(troubles), origin,
-        steps=steps_of(data.trace), images=images_of(data), surrogates=surrogates_of(data),
+        name,
+        separate,
+        rows,
+        mean,
+        data.stats,
+        len(data.random()),
+        tuple(troubles),
+        origin,
+        steps=steps_of(data.trace),
+        images=images_of(data),
+        surrogates=surrogates_of(data),
         screened=screened_of(data.trace) if any(r.get("predicted") is not None for r in data.trace) else None,
-        held_out=costs.held_out if costs else None, same=measured(data), placed=where,
-        at_chance=chance_of(data, pairs), baseline=search.baseline, placebo=data.setting("reward") == "shuffled",
-        gap=gap_of(data, named), best=best_of(data.methods, pairs),
-    )  # fmt: skip
+        held_out=costs.held_out if costs else None,
+        same=measured(data),
+        placed=where,
+        at_chance=chance_of(data, pairs),
+        baseline=search.baseline,
+        placebo=data.setting("reward") == "shuffled",
+        gap=gap_of(data, named),
+        best=best_of(data.methods, pairs),
+    )
 
 
 def _unevaluated(data: RunResults) -> list[str]:

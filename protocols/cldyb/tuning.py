@@ -113,12 +113,17 @@ class Tuning:
             [[outcome]] = self._given.outcomes[trial.spec.label]
             rows.append(
                 {
-                    "method_id": trial.method.label, "trial": trial.number, "config_digest": trial.spec.digest,
-                    "params": json.dumps(dict(trial.spec.params)), "accuracy": self._accuracy(trial),
-                    "status": outcome.status, "train_seconds": float(outcome.train_seconds),
-                    "trainings": len(self._given.sequences[0]), "chosen": chosen[trial.method.label] is trial,
+                    "method_id": trial.method.label,
+                    "trial": trial.number,
+                    "config_digest": trial.spec.digest,
+                    "params": json.dumps(dict(trial.spec.params)),
+                    "accuracy": self._accuracy(trial),
+                    "status": outcome.status,
+                    "train_seconds": float(outcome.train_seconds),
+                    "trainings": len(self._given.sequences[0]),
+                    "chosen": chosen[trial.method.label] is trial,
                 }
-            )  # fmt: skip
+            )
         return rows
 
 

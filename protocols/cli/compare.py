@@ -21,13 +21,17 @@ from seqsearch.core.text import shown
 @click.command()
 @click.argument("runs", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path), shell_complete=finished)
 @click.option(
-    "--table", type=click.Path(path_type=Path), metavar="FILE.csv",
+    "--table",
+    type=click.Path(path_type=Path),
+    metavar="FILE.csv",
     help="Compare columns of a table of accuracies, methods in rows, instead of runs.",
-)  # fmt: skip
+)
 @click.option(
-    "--reference", default="", metavar="COLUMN",
+    "--reference",
+    default="",
+    metavar="COLUMN",
     help="Column that all others are correlated with.  [default: held-out; of a --table the last]",
-)  # fmt: skip
+)
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write a page and the table there, too.")
 @click.option("--details", is_flag=True, help="Print all tables and notes.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")

@@ -18,12 +18,20 @@ from seqsearch.core.text import copyable, shown
 
 @click.command()
 @click.argument("source", metavar="RUN", shell_complete=found_in)
-@click.option("--to", required=True, metavar="TOOLBOX", shell_complete=named("format", "lae"),
-              help="avalanche, pilot, pycil, mammoth, json or csv.")  # fmt: skip
+@click.option(
+    "--to",
+    required=True,
+    metavar="TOOLBOX",
+    shell_complete=named("format", "lae"),
+    help="avalanche, pilot, pycil, mammoth, json or csv.",
+)
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder to make.")
 @click.option("--sequence", "sequences", multiple=True, metavar="ID", help="A sequence by its id; repeatable.")
-@click.option("--which", type=click.Choice(["all", "found", "random"]),
-              help="Sequences of the RUN.  [default: found, or all of a file]")  # fmt: skip
+@click.option(
+    "--which",
+    type=click.Choice(["all", "found", "random"]),
+    help="Sequences of the RUN.  [default: found, or all of a file]",
+)
 @click.option(
     "--images",
     type=click.Choice(["copy", "paths", "none"]),
@@ -34,13 +42,27 @@ from seqsearch.core.text import copyable, shown
 @click.option(
     "--by-name", is_flag=True, help="Take classes by their names: images may be others than those of the RUN."
 )
-@click.option("--names", "names_file", type=click.Path(path_type=Path), metavar="FILE",
-              help="Class names, one a line, whose positions are the class ids, for a file of names without --pool.")  # fmt: skip
+@click.option(
+    "--names",
+    "names_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Class names, one a line, whose positions are the class ids, for a file of names without --pool.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def export(
-    source: str, to: str, out: Path, sequences: tuple[str, ...], which: Any, images: Any, pool: str | None,
-    seed: int | None, by_name: bool, names_file: Path | None, as_json: bool,
-) -> None:  # fmt: skip
+    source: str,
+    to: str,
+    out: Path,
+    sequences: tuple[str, ...],
+    which: Any,
+    images: Any,
+    pool: str | None,
+    seed: int | None,
+    by_name: bool,
+    names_file: Path | None,
+    as_json: bool,
+) -> None:
     """Write the sequences of a RUN, or of a file, such that another toolbox runs them.
 
     DIR gets a folder a sequence, with a manifest, a loader and the toolbox's own files, and a README that says how to run them.
@@ -77,16 +99,31 @@ def export(
 )
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The .json file to write.")
 @click.option("--pool", shell_complete=POOLS, help="Pool whose classes the numbers count.")
-@click.option("--names", "names_file", type=click.Path(path_type=Path), metavar="FILE",
-              help="Class names, one a line, that the numbers count.")  # fmt: skip
-@click.option("--task-sizes", default="", metavar="N,N,...",
-              help="Classes of each task, or one number for all, where FILE does not say it.")  # fmt: skip
+@click.option(
+    "--names",
+    "names_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Class names, one a line, that the numbers count.",
+)
+@click.option(
+    "--task-sizes",
+    default="",
+    metavar="N,N,...",
+    help="Classes of each task, or one number for all, where FILE does not say it.",
+)
 @click.option("--name", default="", help="Name of the sequence.  [default: as FILE calls it]")
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def bring(
-    file: Path, form: str, out: Path, pool: str | None, names_file: Path | None, task_sizes: str, name: str,
+    file: Path,
+    form: str,
+    out: Path,
+    pool: str | None,
+    names_file: Path | None,
+    task_sizes: str,
+    name: str,
     as_json: bool,
-) -> None:  # fmt: skip
+) -> None:
     """Read a class order, a permutation or a configuration of another toolbox, for score and edge --orders.
 
     \b

@@ -77,17 +77,37 @@ def pool() -> None:
 )
 @click.option("--seed", type=Whole(0, 2**63 - 1), default=0, show_default=True, help="Of the draw under --max-images.")
 @click.option("--workers", type=Whole(1, 4096), help="Processes.  [default: one per CPU]")
-@click.option("--report", "details", type=click.Path(path_type=Path), metavar="FILE.json",
-              help="Where to list all that was left out.  [default: OUT.parquet.report.json, if anything was]")  # fmt: skip
+@click.option(
+    "--report",
+    "details",
+    type=click.Path(path_type=Path),
+    metavar="FILE.json",
+    help="Where to list all that was left out.  [default: OUT.parquet.report.json, if anything was]",
+)
 @caption_flags
 @click.option("--force", is_flag=True, help="Replace OUT.parquet if it is there.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON, and no progress.")
 def build(
-    sources: tuple[str, ...], out: Path, recipe: str | None, folder: Path | None, partial: bool, min_images: int | None,
-    max_images: int | None, min_side: int, merge_aliases: bool, backbone: str | None, device: str, seed: int, workers: int | None,
-    details: Path | None, force: bool, quiet: bool, as_json: bool, **captions: Any,
-) -> None:  # fmt: skip
+    sources: tuple[str, ...],
+    out: Path,
+    recipe: str | None,
+    folder: Path | None,
+    partial: bool,
+    min_images: int | None,
+    max_images: int | None,
+    min_side: int,
+    merge_aliases: bool,
+    backbone: str | None,
+    device: str,
+    seed: int,
+    workers: int | None,
+    details: Path | None,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+    **captions: Any,
+) -> None:
     """Make one Parquet file of folders, Parquet files and other pools; each SRC is a group, or NAME=SRC names it.
 
     \b

@@ -17,10 +17,15 @@ class Bar:
     def __init__(self, quiet: bool) -> None:
         console = Console(stderr=True)
         self._bars = Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-            TextColumn("{task.fields[note]}"), TimeRemainingColumn(),
-            console=console, disable=quiet or not console.is_terminal, transient=True,
-        )  # fmt: skip
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[note]}"),
+            TimeRemainingColumn(),
+            console=console,
+            disable=quiet or not console.is_terminal,
+            transient=True,
+        )
         self._tasks: dict[str, Any] = {}
 
     def __enter__(self) -> Bar:

@@ -25,9 +25,14 @@ class Progress:
         self._console = Console(stderr=True)
         self._live = self._console.is_terminal and not quiet
         self._bars = Bars(
-            TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"), console=self._console, transient=True,
-        )  # fmt: skip
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
+            console=self._console,
+            transient=True,
+        )
         self._task = self._bars.add_task("starting", total=None, note="")
         self._said = 0.0
 

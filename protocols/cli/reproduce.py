@@ -44,9 +44,11 @@ from seqsearch.core.text import shown
     help="Try it in minutes, without its data: small stand-in data, few tasks and epochs, an embedded network.",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR",
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
     help="Where the runs are kept, and gone on with.  [default: runs/reproduce-NAME, or runs/miniature-NAME]",
-)  # fmt: skip
+)
 @click.option("--dry-run", is_flag=True, help="Say what it needs and would cost, and stop.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def reproduce(

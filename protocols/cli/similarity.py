@@ -31,18 +31,32 @@ MOST_NAMES = 8 << 20
 
 @click.command()
 @click.argument("source")
-@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE",
-              help="Where to write it: .parquet or .csv with names, .npy without.")  # fmt: skip
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="Where to write it: .parquet or .csv with names, .npy without.",
+)
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Clustered heat map: .png, .svg or .pdf.")
 @click.option(
     "--pool",
     shell_complete=POOLS,
     help="Pool with the classes.  [default: glyphs, or none if --names or a FILE has them]",
 )
-@click.option("--names", "names_file", type=click.Path(path_type=Path), metavar="FILE",
-              help="Class names, one a line: all that `names` compares, else the classes to keep.")  # fmt: skip
-@click.option("--encoder", default="", metavar="MODEL",
-              help="For `names`: sentence-transformers or CLIP model, a folder or hub name.  [default: n-grams]")  # fmt: skip
+@click.option(
+    "--names",
+    "names_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Class names, one a line: all that `names` compares, else the classes to keep.",
+)
+@click.option(
+    "--encoder",
+    default="",
+    metavar="MODEL",
+    help="For `names`: sentence-transformers or CLIP model, a folder or hub name.  [default: n-grams]",
+)
 @click.option("--template", default="{}", metavar="TEXT", help="For --encoder, e.g. 'a photo of a {}'.  [default: {}]")
 @click.option(
     "--backbone",
@@ -76,10 +90,22 @@ MOST_NAMES = 8 << 20
 @click.option("--counts", is_flag=True, help="FILE holds confusion counts or rates: rows true, columns predicted.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def similarity(
-    source: str, out: Path, plot: Path | None, pool: str | None, names_file: Path | None, encoder: str, template: str,
-    backbone: str, weights: str | None, method: str, images: int, seed: int, device: str, counts: bool,
+    source: str,
+    out: Path,
+    plot: Path | None,
+    pool: str | None,
+    names_file: Path | None,
+    encoder: str,
+    template: str,
+    backbone: str,
+    weights: str | None,
+    method: str,
+    images: int,
+    seed: int,
+    device: str,
+    counts: bool,
     as_json: bool,
-) -> None:  # fmt: skip
+) -> None:
     """Compare classes, and write how similar they are.
 
     SOURCE is `names`, `prototypes` (class means of features), `confusion` (what a classifier confuses), or a FILE (.npy, .csv,
@@ -171,9 +197,16 @@ def _pool_names(pool: str | None, names: Sequence[str] | None) -> tuple[str, ...
 
 
 def _to_model(
-    kind: Literal["prototypes", "confusion"], pool: str, names: Sequence[str] | None, method: str, backbone: str,
-    weights: Mapping[str, str] | None, images: int, seed: int, device: str,
-) -> Similarity:  # fmt: skip
+    kind: Literal["prototypes", "confusion"],
+    pool: str,
+    names: Sequence[str] | None,
+    method: str,
+    backbone: str,
+    weights: Mapping[str, str] | None,
+    images: int,
+    seed: int,
+    device: str,
+) -> Similarity:
     from seqsearch.study.class_similarity import FROZEN, learned_similarity, open_pools
 
     classes = None

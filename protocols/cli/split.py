@@ -15,8 +15,9 @@ from seqsearch.core.text import copyable
 
 @click.command()
 @click.argument("run", required=False, type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE",
-              help="The .parquet file to write.")  # fmt: skip
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The .parquet file to write."
+)
 @click.option("--pool", help="Without RUN: the pool that is split. With it: where its images lie now, if elsewhere.")
 @click.option("--seed", type=Whole(0, 2**63 - 1), help="Without RUN: study seed of the split.  [default: 0]")
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")

@@ -50,9 +50,19 @@ def stream() -> None:
 @click.option("--force", is_flag=True, help="Replace OUT.parquet if it is there.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
 def build(
-    src: Path, out: Path, images: Path | None, labels: Path | None, times: Path | None, search: Path | None,
-    holdout: Path | None, sort: bool, embed: bool, skip_missing: bool, force: bool, as_json: bool,
-) -> None:  # fmt: skip
+    src: Path,
+    out: Path,
+    images: Path | None,
+    labels: Path | None,
+    times: Path | None,
+    search: Path | None,
+    holdout: Path | None,
+    sort: bool,
+    embed: bool,
+    skip_missing: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
     """Make one Parquet file of SRC, whose samples are in order of time.
 
     \b

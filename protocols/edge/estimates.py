@@ -22,12 +22,16 @@ def estimates(methods: Sequence[MethodEdge]) -> list[Row]:
     """All figures of these methods, one a row: ``method_id, about, figure, value, low, high``."""
     return [
         {
-            "method_id": m.method, "about": about, "figure": figure, "value": _finite(i.value), "low": _finite(i.low),
+            "method_id": m.method,
+            "about": about,
+            "figure": figure,
+            "value": _finite(i.value),
+            "low": _finite(i.low),
             "high": _finite(i.high),
         }
         for m in methods
         for about, figure, i in _figures(m)
-    ]  # fmt: skip
+    ]
 
 
 def _figures(m: MethodEdge) -> Iterable[tuple[str, str, Interval]]:

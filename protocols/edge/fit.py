@@ -146,8 +146,13 @@ def _with_extremes(
 
     ranked = sorted(fit.orders, key=lambda i: (known[i], i))
     return replace(
-        fit, trained=True, hard=extreme(1.0), easy=extreme(-1.0), worst=tuple(ranked[:k]), best=tuple(ranked[:-k - 1:-1])
-    )  # fmt: skip
+        fit,
+        trained=True,
+        hard=extreme(1.0),
+        easy=extreme(-1.0),
+        worst=tuple(ranked[:k]),
+        best=tuple(ranked[: -k - 1 : -1]),
+    )
 
 
 def _rounded(weights: Floats) -> Floats:

@@ -126,10 +126,17 @@ def _side(side: SideName, fit: Fit, tables: Tables, random: Group) -> Side:
         place = percentile([first], random.first).orders[0]
         p = rank_test([first], random.first, "harder" if side == "hard" else "easier").p
     return Side(
-        side, fitted, again, objective, float(np.mean([c.predicted for c in own])) if own else float("nan"),
-        float(np.mean(chosen_at)) if chosen_at else float("nan"), _difference(fitted, again),
-        _difference(fitted, objective), place, p,
-    )  # fmt: skip
+        side,
+        fitted,
+        again,
+        objective,
+        float(np.mean([c.predicted for c in own])) if own else float("nan"),
+        float(np.mean(chosen_at)) if chosen_at else float("nan"),
+        _difference(fitted, again),
+        _difference(fitted, objective),
+        place,
+        p,
+    )
 
 
 def _table(tables: Tables, kind: str) -> Table:

@@ -134,9 +134,11 @@ def _group(
     ]
     shared = tuple(what_s_depends_on(s.tasks, str(data.setting("objective") or "")) for s, _ in whole)
     return Group(
-        tuple(s.sequence_id for s, _ in whole), tuple(s.values[0] if s.values else None for s, _ in whole),
-        np.array(accuracy).reshape(len(whole), max([1, *(len(r) for _, r in wanted)])), shared if all(shared) else (),
-    )  # fmt: skip
+        tuple(s.sequence_id for s, _ in whole),
+        tuple(s.values[0] if s.values else None for s, _ in whole),
+        np.array(accuracy).reshape(len(whole), max([1, *(len(r) for _, r in wanted)])),
+        shared if all(shared) else (),
+    )
 
 
 def _complete(data: RunResults, s: TaskSequence, method: str, seed: int) -> bool:

@@ -127,12 +127,23 @@ def _draws(problem: Problem, s: ExtremesSettings) -> int:
 def _both_ways(problem: Problem, s: ExtremesSettings, run: Run | None) -> dict[str, list[Extreme]]:
     return {
         direction: find(
-            problem.similarity, problem.sizes, direction, planner=finder(problem.sizes, s), objective=problem.objective,
-            paper=paper_options(s), seed=s.seed, moves=s.moves or None, budget=s.budget or None, restarts=s.restarts,
-            count=s.extremes, diversity=s.diversity, bound=s.bound, run=run,
+            problem.similarity,
+            problem.sizes,
+            direction,
+            planner=finder(problem.sizes, s),
+            objective=problem.objective,
+            paper=paper_options(s),
+            seed=s.seed,
+            moves=s.moves or None,
+            budget=s.budget or None,
+            restarts=s.restarts,
+            count=s.extremes,
+            diversity=s.diversity,
+            bound=s.bound,
+            run=run,
         )
         for direction in ("hard", "easy")
-    }  # fmt: skip
+    }
 
 
 def finder(sizes: Sequence[int], s: ExtremesSettings) -> FinderName:

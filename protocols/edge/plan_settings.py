@@ -40,13 +40,19 @@ class ExtremesSettings(TaskSettings, PoolSettings):
         group="first",
     )
     classes: int | str = setting(
-        0, "Classes in play, drawn from the pool by the seed, or first:N, its first ones (the paper's tables); 0: all of it.",
-        minimum=0, maximum=MOST_CLASSES, group="what",
-    )  # fmt: skip
+        0,
+        "Classes in play, drawn from the pool by the seed, or first:N, its first ones (the paper's tables); 0: all of it.",
+        minimum=0,
+        maximum=MOST_CLASSES,
+        group="what",
+    )
     initial_classes: int = setting(
-        0, "Classes in the first task, the others share the rest; 0: as many as others.", minimum=0,
-        maximum=MOST_CLASSES, group="what",
-    )  # fmt: skip
+        0,
+        "Classes in the first task, the others share the rest; 0: as many as others.",
+        minimum=0,
+        maximum=MOST_CLASSES,
+        group="what",
+    )
     similarity: str = setting(
         "names",
         "Where class similarity is from: names, prototypes, confusion, or a FILE (.npy, .csv, .parquet).",
@@ -77,9 +83,12 @@ class ExtremesSettings(TaskSettings, PoolSettings):
         group="search",
     )
     moves: int = setting(
-        0, "Moves of the annealing per direction; 0: as many as suit the size. Reproducible.", minimum=0,
-        maximum=100_000_000, group="search",
-    )  # fmt: skip
+        0,
+        "Moves of the annealing per direction; 0: as many as suit the size. Reproducible.",
+        minimum=0,
+        maximum=100_000_000,
+        group="search",
+    )
     budget: float = setting(
         0.0,
         "Seconds per direction, at most half of them for the bound, instead of --moves. Not reproducible.",
@@ -96,9 +105,12 @@ class ExtremesSettings(TaskSettings, PoolSettings):
     )
     extremes: int = setting(1, "Diverse hard, and easy, sequences.", minimum=1, maximum=1000, group="search")
     diversity: float = setting(
-        1.0, "How much less extreme what earlier ones are made of counts, in sd of similarity.", minimum=0.0,
-        maximum=1e6, group="search",
-    )  # fmt: skip
+        1.0,
+        "How much less extreme what earlier ones are made of counts, in sd of similarity.",
+        minimum=0.0,
+        maximum=1e6,
+        group="search",
+    )
     bound: bool = setting(True, "Bounds that no sequence goes beyond, beside the extremes.", group="search")
     paper_linkage: Literal["complete", "average", "single"] = setting(
         "complete", "Linkage of --planner paper.", group="search"
@@ -114,9 +126,12 @@ class ExtremesSettings(TaskSettings, PoolSettings):
     )
     paper_granularities: str = setting("", "Its numbers of clusters, e.g. 5,10,20; none: a range.", group="search")
     random_sequences: int = setting(
-        39, "Random sequences (L); a verdict on one end takes 39, on both ends 19.",
-        minimum=3, maximum=100_000, group="scoring",
-    )  # fmt: skip
+        39,
+        "Random sequences (L); a verdict on one end takes 39, on both ends 19.",
+        minimum=3,
+        maximum=100_000,
+        group="scoring",
+    )
 
     def check(self) -> None:
         super().check()

@@ -147,9 +147,14 @@ class EdgeRun(ProtocolRun):
 
         made = {"chosen": given("chosen", self.chosen)}
         made["random"] = GrowingPlanner(
-            "random", lambda number: self._given(self.random(number)), study.methods, t.seed,
-            first=t.random_sequences, most=t.max_sequences if t.until else t.random_sequences, wanted=self._wanted,
-        )  # fmt: skip
+            "random",
+            lambda number: self._given(self.random(number)),
+            study.methods,
+            t.seed,
+            first=t.random_sequences,
+            most=t.max_sequences if t.until else t.random_sequences,
+            wanted=self._wanted,
+        )
         if t.enumerate:
             made["every"] = given("every", self.every)
         return made

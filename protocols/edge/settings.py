@@ -50,12 +50,17 @@ class EdgeSettings(ExtremesSettings, StudySettings):
     score_seeds: int = setting(
         3,
         "Training seeds of hard and easy sequences; random ones have one each, of their own. 2 or more, or --enumerate.",
-        minimum=1, maximum=1000, group="scoring",
-    )  # fmt: skip
+        minimum=1,
+        maximum=1000,
+        group="scoring",
+    )
     crossed_orders: int = setting(
-        4, "Random sequences trained with the --score-seeds, too: they part training noise from order.", minimum=0,
-        maximum=100_000, group="scoring",
-    )  # fmt: skip
+        4,
+        "Random sequences trained with the --score-seeds, too: they part training noise from order.",
+        minimum=0,
+        maximum=100_000,
+        group="scoring",
+    )
     rs_seeds: str = setting(
         "0,42,1993", "Seeds of the orders of the RS protocol, one training each; empty: none.", group="scoring"
     )
@@ -97,9 +102,12 @@ class EdgeSettings(ExtremesSettings, StudySettings):
         group="scoring",
     )
     fit_extremes: int = setting(
-        3, "With --fit: hard, and easy, ones, and as many of the worst and best random ones trained again.",
-        minimum=1, maximum=1000, group="scoring",
-    )  # fmt: skip
+        3,
+        "With --fit: hard, and easy, ones, and as many of the worst and best random ones trained again.",
+        minimum=1,
+        maximum=1000,
+        group="scoring",
+    )
     fit_seeds: int = setting(
         6, "With --fit: fresh training seeds of these.", minimum=FEWEST_SEEDS, maximum=1000, group="scoring"
     )

@@ -106,9 +106,19 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
         )
     orders = read_orders(source_path(directory, settings.orders), names, sizes) if settings.orders else ()
     return EdgeStudy(
-        settings, world, {EVALUATE: view_of(world, indices)}, methods, tags, reads_frozen(methods), sizes, names, similarity,
-        others, similarity_method, orders,
-    )  # fmt: skip
+        settings,
+        world,
+        {EVALUATE: view_of(world, indices)},
+        methods,
+        tags,
+        reads_frozen(methods),
+        sizes,
+        names,
+        similarity,
+        others,
+        similarity_method,
+        orders,
+    )
 
 
 def _looked_with(settings: EdgeSettings, world: World, directory: Path) -> MethodSpec:

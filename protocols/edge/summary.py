@@ -156,9 +156,17 @@ def summarise(run: Path, results: EdgeResults) -> EdgeSummary:
     shape = mean, bins if isinstance(bins, int) else 10
     methods = _adjusted([_method(data, m, *shape, fits.get(m), troubles) for m in data.methods], _planned(data))
     return EdgeSummary(
-        name, estimator, plans, methods, data.stats, tuple(troubles), origin, facts=_facts(data, methods),
-        at_chance=_at_chance(data, methods), mean=mean_over(methods, _planned(data)),
-    )  # fmt: skip
+        name,
+        estimator,
+        plans,
+        methods,
+        data.stats,
+        tuple(troubles),
+        origin,
+        facts=_facts(data, methods),
+        at_chance=_at_chance(data, methods),
+        mean=mean_over(methods, _planned(data)),
+    )
 
 
 def mean_over(methods: Sequence[MethodEdge], planned: int | None) -> MethodEdge | None:
@@ -202,9 +210,10 @@ def _at_chance(data: RunResults, methods: Sequence[MethodEdge]) -> tuple[AtChanc
     for m in methods:
         random = set(m.groups["random"].names)
         own = [
-            r for (name, of, seed), r in data.rollouts.items()
+            r
+            for (name, of, seed), r in data.rollouts.items()
             if of == m.method and seed >= ORDERS and name in random and r.complete
-        ]  # fmt: skip
+        ]
         found.append(at_chance(m.method, "on random sequences", own))
     return tuple(a for a in found if a)
 
@@ -307,9 +316,17 @@ def _facts(data: RunResults, methods: Sequence[MethodEdge]) -> Facts:
     crossed = {name for name, _, seed in data.rollouts if name.startswith("random-") and seed < ORDERS}
     return Facts(
         max((m.groups[n].accuracy.shape[1] for m in methods for n in ("hard", "easy")), default=0),
-        (min(sizes, default=0), max(sizes, default=0)), drawn, asked if isinstance(asked, int) else drawn, len(crossed), possible,
-        bool(data.setting("enumerate")), until, missed, _same_draws(data.sequences), _planned(data) or 0,
-    )  # fmt: skip
+        (min(sizes, default=0), max(sizes, default=0)),
+        drawn,
+        asked if isinstance(asked, int) else drawn,
+        len(crossed),
+        possible,
+        bool(data.setting("enumerate")),
+        until,
+        missed,
+        _same_draws(data.sequences),
+        _planned(data) or 0,
+    )
 
 
 def _same_draws(sequences: Sequence[TaskSequence]) -> tuple[tuple[str, str], ...]:

@@ -108,5 +108,7 @@ def _on_average(truth: Table, n: int, ddof: int, bins: int) -> Against:
 def _distances(truth: Table, fit: NormalFit, bins: int) -> tuple[float, float, float]:
     """JSD in nats, W1, W2."""
     return (
-        jsd(truth, fit.mu, fit.sigma, bins), wasserstein(truth, fit.mu, fit.sigma, 1), wasserstein(truth, fit.mu, fit.sigma, 2)
-    )  # fmt: skip
+        jsd(truth, fit.mu, fit.sigma, bins),
+        wasserstein(truth, fit.mu, fit.sigma, 1),
+        wasserstein(truth, fit.mu, fit.sigma, 2),
+    )

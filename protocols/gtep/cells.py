@@ -115,11 +115,22 @@ def _cell(
         else _params(found, pool if use == "conventional" else None, method)
     )
     return Cell(
-        pool, method, use, params, curve, len(failures), over, _largest(rows, itemgetter("params_bytes")),
-        _largest(rows, stored_bytes), _largest(rows, model_bytes), float(np.mean(seconds)), orders,
-        tuple(sorted(set(failures))), _ended(by_order, tasks) if whole else (),
+        pool,
+        method,
+        use,
+        params,
+        curve,
+        len(failures),
+        over,
+        _largest(rows, itemgetter("params_bytes")),
+        _largest(rows, stored_bytes),
+        _largest(rows, model_bytes),
+        float(np.mean(seconds)),
+        orders,
+        tuple(sorted(set(failures))),
+        _ended(by_order, tasks) if whole else (),
         unshared(by_order, marked, tasks) if whole else None,
-    )  # fmt: skip
+    )
 
 
 def _largest(rows: Sequence[Row], bytes_of: Callable[[Row], int | None]) -> int | None:
@@ -181,15 +192,24 @@ def table_rows(found: Sequence[Cell]) -> list[Row]:
         own = c.harmonic.value
         rows.append(
             {
-                "pool": c.pool, "method_id": c.method, "use": c.use, "params": json.dumps(dict(c.params), sort_keys=True),
-                "orders": len(c.curve), "diverged": c.diverged,
+                "pool": c.pool,
+                "method_id": c.method,
+                "use": c.use,
+                "params": json.dumps(dict(c.params), sort_keys=True),
+                "orders": len(c.curve),
+                "diverged": c.diverged,
                 **{name: finite(v) for name, v in _means(c).items()},
-                "harmonic_mean": finite(own.value), "low": finite(own.low), "high": finite(own.high),
+                "harmonic_mean": finite(own.value),
+                "low": finite(own.low),
+                "high": finite(own.high),
                 "rank": 1 + sum(p > own.value + AGREE for p in peers) if c.valid else None,
-                "params_bytes": c.params_bytes, "stored_bytes": c.stored_bytes, "model_bytes": c.model_bytes,
-                "train_seconds": c.seconds, **_unshared(c, found),
+                "params_bytes": c.params_bytes,
+                "stored_bytes": c.stored_bytes,
+                "model_bytes": c.model_bytes,
+                "train_seconds": c.seconds,
+                **_unshared(c, found),
             }
-        )  # fmt: skip
+        )
     return rows
 
 
@@ -203,9 +223,10 @@ def _unshared(c: Cell, found: Sequence[Cell]) -> Row:
     means = {"accuracy": u.acc.mean(), "average_accuracy": u.avg.mean(), "harmonic_mean": value.value}
     figures = {**means, "low": value.low, "high": value.high}
     return {
-        "shared_classes": u.shared, **{f"unshared_{name}": finite(float(v)) for name, v in figures.items()},
+        "shared_classes": u.shared,
+        **{f"unshared_{name}": finite(float(v)) for name, v in figures.items()},
         "unshared_rank": 1 + sum(p > value.value + AGREE for p in peers) if u.known else None,
-    }  # fmt: skip
+    }
 
 
 def _means(c: Cell) -> dict[str, float]:
@@ -213,6 +234,7 @@ def _means(c: Cell) -> dict[str, float]:
         return {}
     sds = {"accuracy_sd": c.acc, "average_accuracy_sd": c.avg}
     return {
-        "accuracy": float(c.acc.mean()), "average_accuracy": float(c.avg.mean()),
+        "accuracy": float(c.acc.mean()),
+        "average_accuracy": float(c.avg.mean()),
         **{name: float(v.std(ddof=1)) if len(v) > 1 else np.nan for name, v in sds.items()},
-    }  # fmt: skip
+    }

@@ -88,9 +88,17 @@ def _evaluated(run: Plans, rollout: Rollout, name: str, label: str, role: Any) -
         return
     spec, whole = rollout.key.method, Rollout(rollout.key.after(len(results)), rollout.judged)
     yield EvaluatedRollout(
-        name, "random", role, label, spec.digest, run.study.weight_tags[spec.backbone], rollout.key.replicate, rollout.judged,
-        outcome(whole, results), role == "rescore",
-    )  # fmt: skip
+        name,
+        "random",
+        role,
+        label,
+        spec.digest,
+        run.study.weight_tags[spec.backbone],
+        rollout.key.replicate,
+        rollout.judged,
+        outcome(whole, results),
+        role == "rescore",
+    )
 
 
 def _trial_rows(run: Plans) -> Iterator[Row]:
@@ -114,14 +122,18 @@ def _of_trial(run: Plans, sweep: Sweep, tried: Tried) -> Row:
     found = curves(run.known, tried.rollouts)
     whole = found.shape[1] == len(run.study.scenario.sizes)
     return {
-        "config_digest": tried.setting.spec.digest, "params": json.dumps(dict(tried.setting.added), sort_keys=True),
+        "config_digest": tried.setting.spec.digest,
+        "params": json.dumps(dict(tried.setting.added), sort_keys=True),
         "accuracy": finite(float(found[:, -1].mean())) if whole else None,
-        "average_accuracy": finite(float(found.mean())), "harmonic_mean": finite(sweep.score(tried)),
-        "status": next((s for s in statuses if s != "ok"), "ok"), "message": _why(tried, known),
+        "average_accuracy": finite(float(found.mean())),
+        "harmonic_mean": finite(sweep.score(tried)),
+        "status": next((s for s in statuses if s != "ok"), "ok"),
+        "message": _why(tried, known),
         "train_seconds": float(sum(r.train_seconds for results in known for r in results)),
-        "trainings": sum(map(len, known)), "tasks": min((sum(r.status == "ok" for r in results) for results in known), default=0),
+        "trainings": sum(map(len, known)),
+        "tasks": min((sum(r.status == "ok" for r in results) for results in known), default=0),
         "passes": passes(run.known, tried.rollouts),
-    }  # fmt: skip
+    }
 
 
 def _why(tried: Tried, known: Sequence[Sequence[EdgeResult]]) -> str | None:

@@ -53,9 +53,15 @@ def near_duplicate_rows(run: Plans) -> Iterator[Row]:
         }  # fmt: skip
         for number, p in enumerate(found.pairs):
             yield {
-                **whole, "number": number, "tuned_class": p.tuned, "tuned_row": p.tuned_row, "judged_class": p.evaluated,
-                "judged_row": p.evaluated_row, "distance": p.distance, "own_distance": p.own,
-            }  # fmt: skip
+                **whole,
+                "number": number,
+                "tuned_class": p.tuned,
+                "tuned_row": p.tuned_row,
+                "judged_class": p.evaluated,
+                "judged_row": p.evaluated_row,
+                "distance": p.distance,
+                "own_distance": p.own,
+            }
 
 
 def check_near_duplicates(file: Path, rows: Sequence[Row], pools: Sequence[str]) -> None:

@@ -81,14 +81,23 @@ def searches(found: GtepResults) -> Iterator[Search]:
         shares = _shares(found, pool, method, rows)
         some = bool(np.isfinite(scores).any()) and found.finished
         yield Search(
-            pool, method, scores, shares, _column(rows, "accuracy"), _column(rows, "average_accuracy"),
-            tuple(mapping(r["params"]) for r in rows), next((n for n, r in enumerate(rows) if r["chosen"]), None),
-            sum(r["status"] != "ok" for r in rows), sum(r["status"] == "ok" and r["harmonic_mean"] is None for r in rows),
-            best_of(scores) if some and independent else None, best_set(shares) if some else None,
+            pool,
+            method,
+            scores,
+            shares,
+            _column(rows, "accuracy"),
+            _column(rows, "average_accuracy"),
+            tuple(mapping(r["params"]) for r in rows),
+            next((n for n, r in enumerate(rows) if r["chosen"]), None),
+            sum(r["status"] != "ok" for r in rows),
+            sum(r["status"] == "ok" and r["harmonic_mean"] is None for r in rows),
+            best_of(scores) if some and independent else None,
+            best_set(shares) if some else None,
             enough(shares) if some and independent else None,
-            float(_numbers(rows, "passes").mean()), float(_numbers(rows, "train_seconds").sum()),
+            float(_numbers(rows, "passes").mean()),
+            float(_numbers(rows, "train_seconds").sum()),
             tuple((r["trial"], r["status"], r["message"] or "not known") for r in rows if r["status"] != "ok"),
-        )  # fmt: skip
+        )
 
 
 def best_set(shares: ArrayLike) -> WithTheBest:

@@ -49,9 +49,12 @@ class GtepSettings(MethodSettings):
         0, "Classes of a task; 0: all classes of a pool, shared equally.", minimum=0, maximum=1_000_000, group="what"
     )
     first_task: int = setting(
-        0, "Classes of the first task; 0: as many as in the others. 50 of 100 with --tasks 6: the paper's '6 tasks'.",
-        minimum=0, maximum=1_000_000, group="what",
-    )  # fmt: skip
+        0,
+        "Classes of the first task; 0: as many as in the others. 50 of 100 with --tasks 6: the paper's '6 tasks'.",
+        minimum=0,
+        maximum=1_000_000,
+        group="what",
+    )
     trials: str = setting(
         TRIALS, "Settings of each method that are tried (R); auto: until more are not worth their while.", group="first"
     )
@@ -60,9 +63,12 @@ class GtepSettings(MethodSettings):
     )
     orders: int = setting(5, "Class orders that a setting is tried on (S).", minimum=1, maximum=10_000, group="search")
     eval_orders: int = setting(
-        0, "Class orders that what was chosen is evaluated on; 0: as --orders. 6 or more can differ at 5 %.",
-        minimum=0, maximum=10_000, group="scoring",
-    )  # fmt: skip
+        0,
+        "Class orders that what was chosen is evaluated on; 0: as --orders. 6 or more can differ at 5 %.",
+        minimum=0,
+        maximum=10_000,
+        group="scoring",
+    )
     params: str = setting(
         TUNED,
         "tuned; or none are tried, and all is evaluated with: original (the defaults here), paper:NAME (its lists: original, "

@@ -61,14 +61,20 @@ class GtepStudy(Study):
     def identity(self) -> dict[str, Any]:
         sides = {"tuned_on": self.tuned_on, **{f"judged_on_{n}": s for n, s in enumerate(self.evaluated_on)}}
         said = {
-            name: {"pool": s.text, "classes": len(s.classes), "of": s.there,
-                   "digest": digest_of("side", [(c.pool, c.index) for c in self.world.class_ids(s.classes)])}
+            name: {
+                "pool": s.text,
+                "classes": len(s.classes),
+                "of": s.there,
+                "digest": digest_of("side", [(c.pool, c.index) for c in self.world.class_ids(s.classes)]),
+            }
             for name, s in sides.items()
-        }  # fmt: skip
+        }
         return {
-            **super().identity(), "sides": said, "task_sizes": list(self.scenario.sizes),
+            **super().identity(),
+            "sides": said,
+            "task_sizes": list(self.scenario.sizes),
             "given": {m: dict(p) for m, p in self.given.items()},
-        }  # fmt: skip
+        }
 
     def hyperparameters(self) -> dict[str, dict[str, Any]]:
         """None yet: what is evaluated is recorded when it is chosen."""
@@ -126,9 +132,20 @@ def prepare(settings: GtepSettings, states: Path, device: str, directory: Path) 
     }  # fmt: skip
     scenario = Scenario(sizes, settings.class_orders == "numpy")
     return GtepStudy(
-        settings.in_one_world(), world, views, methods, tags, reads_frozen(methods), settings, scenario, tuned_on,
-        tuple(evaluated_on), given, shared, look,
-    )  # fmt: skip
+        settings.in_one_world(),
+        world,
+        views,
+        methods,
+        tags,
+        reads_frozen(methods),
+        settings,
+        scenario,
+        tuned_on,
+        tuple(evaluated_on),
+        given,
+        shared,
+        look,
+    )
 
 
 def _checked_overlap(

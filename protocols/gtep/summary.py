@@ -78,10 +78,15 @@ def summarise(found: GtepResults) -> Summary:
     tried = tuple(searches(found))
     first_phase = [s for s in tried if s.pool == found.setting("tune_pool")]
     return Summary(
-        found, tuple(all_cells), tried, _with_the_best(evaluated), (*_compared(evaluated), *_on_tuning(all_cells)),
-        dict(_optimism(first_phase, all_cells)), tuple(_agreements(first_phase, evaluated)),
+        found,
+        tuple(all_cells),
+        tried,
+        _with_the_best(evaluated),
+        (*_compared(evaluated), *_on_tuning(all_cells)),
+        dict(_optimism(first_phase, all_cells)),
+        tuple(_agreements(first_phase, evaluated)),
         _at_chance(evaluated),
-    )  # fmt: skip
+    )
 
 
 def _at_chance(evaluated: Sequence[Cell]) -> dict[tuple[str, str], tuple[AtChance, ...]]:

@@ -124,9 +124,15 @@ class Sweep:
     """The first phase of ``method`` on orders of ``side``: pool ``number`` of those that evaluate; None: the one to tune on."""
 
     def __init__(
-        self, settings: GtepSettings, world: World, scenario: Scenario, method: MethodSpec, side: Side, known: Known,
+        self,
+        settings: GtepSettings,
+        world: World,
+        scenario: Scenario,
+        method: MethodSpec,
+        side: Side,
+        known: Known,
         number: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.s, self.world, self.scenario = settings, world, scenario
         self.method, self.side, self.known = method, side, known
         self.orders = tuple(sequence_id("tune", number, n) for n in range(settings.orders))

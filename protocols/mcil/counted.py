@@ -26,9 +26,12 @@ def experience_rows(evaluated: Iterable[EvaluatedRollout]) -> Iterator[Row]:
 
 def _who(j: EvaluatedRollout) -> Row:
     return {
-        "sequence_id": j.sequence_id, "order": int(j.sequence_id.rpartition("-")[2]), "method_id": j.method_id,
-        "config_digest": j.config_digest, "seed": j.seed,
-    }  # fmt: skip
+        "sequence_id": j.sequence_id,
+        "order": int(j.sequence_id.rpartition("-")[2]),
+        "method_id": j.method_id,
+        "config_digest": j.config_digest,
+        "seed": j.seed,
+    }
 
 
 def _counted(result: EdgeResult, correct: Sequence[Sequence[int]]) -> Row:
@@ -38,9 +41,16 @@ def _counted(result: EdgeResult, correct: Sequence[Sequence[int]]) -> Row:
         [m for c in correct for m in c],
     )
     return {
-        "sizes": sizes, "classes": len(n), "images": sum(n), "correct": sum(right), "class_n": n, "class_correct": right,
-        **accuracies(sizes, n, right), "train_seconds": result.train_seconds, "judge_seconds": result.judge_seconds,
-    }  # fmt: skip
+        "sizes": sizes,
+        "classes": len(n),
+        "images": sum(n),
+        "correct": sum(right),
+        "class_n": n,
+        "class_correct": right,
+        **accuracies(sizes, n, right),
+        "train_seconds": result.train_seconds,
+        "judge_seconds": result.judge_seconds,
+    }
 
 
 def accuracies(sizes: Sequence[int], n: Sequence[int], right: Sequence[int]) -> Row:
@@ -50,9 +60,10 @@ def accuracies(sizes: Sequence[int], n: Sequence[int], right: Sequence[int]) -> 
         ValueError: counts that do not pair.
     """
     return {
-        "balanced": metrics.balanced(n, right), "pooled": metrics.pooled(n, right),
+        "balanced": metrics.balanced(n, right),
+        "pooled": metrics.pooled(n, right),
         "by_experience": list(metrics.by_experience(sizes, n, right)),
-    }  # fmt: skip
+    }
 
 
 def figure_rows(experiences: Sequence[Row], evaluated: Iterable[EvaluatedRollout], length: int) -> Iterator[Row]:
@@ -80,12 +91,20 @@ def figures(rows: Sequence[Row]) -> Row:
     for t, row in enumerate(rows):
         matrix[t, : t + 1] = row["by_experience"]
     return {
-        "experiences": T, "average": metrics.average(A), "average_pooled": metrics.average(pooled), "first": A[0],
-        "last": A[-1], "pd_printed": metrics.pd_printed(A), "pd_final": metrics.pd_final(A),
-        "pd_printed_pooled": metrics.pd_printed(pooled), "pd_final_pooled": metrics.pd_final(pooled),
-        "forgetting": metrics.forgetting(matrix), "backward_transfer": metrics.backward_transfer(matrix),
-        "train_seconds": sum(r["train_seconds"] for r in rows), "judge_seconds": sum(r["judge_seconds"] for r in rows),
-    }  # fmt: skip
+        "experiences": T,
+        "average": metrics.average(A),
+        "average_pooled": metrics.average(pooled),
+        "first": A[0],
+        "last": A[-1],
+        "pd_printed": metrics.pd_printed(A),
+        "pd_final": metrics.pd_final(A),
+        "pd_printed_pooled": metrics.pd_printed(pooled),
+        "pd_final_pooled": metrics.pd_final(pooled),
+        "forgetting": metrics.forgetting(matrix),
+        "backward_transfer": metrics.backward_transfer(matrix),
+        "train_seconds": sum(r["train_seconds"] for r in rows),
+        "judge_seconds": sum(r["judge_seconds"] for r in rows),
+    }
 
 
 def _costs(j: EvaluatedRollout, length: int) -> Row:
@@ -93,6 +112,9 @@ def _costs(j: EvaluatedRollout, length: int) -> Row:
     whole = len(o.edges) == length
     sizes = dict(o.footprint)
     return {
-        "status": o.status if o.status != "ok" or whole else "unfinished", "backbone_bytes": sizes.get("backbone"),
-        "params_bytes": sizes.get("params"), "statistics_bytes": sizes.get("statistics"), "exemplar_bytes": exemplars(sizes),
-    }  # fmt: skip
+        "status": o.status if o.status != "ok" or whole else "unfinished",
+        "backbone_bytes": sizes.get("backbone"),
+        "params_bytes": sizes.get("params"),
+        "statistics_bytes": sizes.get("statistics"),
+        "exemplar_bytes": exemplars(sizes),
+    }

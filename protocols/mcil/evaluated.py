@@ -92,9 +92,16 @@ def evaluated_of(
     ended = {(r["order"], r["seed"]) for r in ok}
     of_these = [r for r in experiences if (r["order"], r["seed"]) in ended]
     return Evaluated(
-        label, classifier, status, orders * seeds, len(ok), {f: _over(ok, f) for f in FIGURES} if ok else {},
-        {c: _mean([r[c] for r in ok]) for c in COSTS}, _curve(of_these), by_order,
-    )  # fmt: skip
+        label,
+        classifier,
+        status,
+        orders * seeds,
+        len(ok),
+        {f: _over(ok, f) for f in FIGURES} if ok else {},
+        {c: _mean([r[c] for r in ok]) for c in COSTS},
+        _curve(of_these),
+        by_order,
+    )
 
 
 def _over(rows: Sequence[Row], figure: str) -> OverRuns:

@@ -52,13 +52,19 @@ class McilSettings(StudySettings):
         group="what",
     )
     seeds: int = setting(
-        3, "Runs of each method, each with a class order and a training seed of its own; with --orders: of each order.",
-        minimum=1, maximum=1000, group="first",
-    )  # fmt: skip
+        3,
+        "Runs of each method, each with a class order and a training seed of its own; with --orders: of each order.",
+        minimum=1,
+        maximum=1000,
+        group="first",
+    )
     orders: int = setting(
-        0, "Class orders, each with --seeds trainings: separates variance of orders from that of seeds; 0: one a run.",
-        minimum=0, maximum=1000, group="first",
-    )  # fmt: skip
+        0,
+        "Class orders, each with --seeds trainings: separates variance of orders from that of seeds; 0: one a run.",
+        minimum=0,
+        maximum=1000,
+        group="first",
+    )
     modalities: bool = setting(
         False,
         "Evaluate each state on images alone, texts alone and mismatched pairs, too: what each modality is worth.",

@@ -74,10 +74,16 @@ def summarise(run: McilResults) -> Summary:
     others = [j for j in evaluated if j.classifier != HEAD]
     whole = [h for h in heads if h.status == "ok"]
     return Summary(
-        run, tuple(heads), tuple(others), tuple(pairs_of(whole, len(run.methods))) if run.finished else (),
-        tuple(modality_ablations(whole, others)) if run.finished else (), tuple(noise_of(whole)) if run.finished else (),
-        tuple(a for h in whole if run.finished and (a := _at_chance(h.label, curves[h.label, HEAD]))), orders, seeds,
-    )  # fmt: skip
+        run,
+        tuple(heads),
+        tuple(others),
+        tuple(pairs_of(whole, len(run.methods))) if run.finished else (),
+        tuple(modality_ablations(whole, others)) if run.finished else (),
+        tuple(noise_of(whole)) if run.finished else (),
+        tuple(a for h in whole if run.finished and (a := _at_chance(h.label, curves[h.label, HEAD]))),
+        orders,
+        seeds,
+    )
 
 
 def _at_chance(method: str, experiences: Sequence[Row]) -> AtChance | None:

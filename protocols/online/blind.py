@@ -28,10 +28,16 @@ def _rows(part: str, form: str, rates: Rates) -> Iterator[Row]:
     for i, k in enumerate(rates.windows):
         for j, shift in enumerate(rates.shifts):
             yield {
-                "part": part, "form": form, "k": k, "shift": shift, "n": rates.n, "correct": int(rates.hits[i, j]),
-                "accuracy": float(rates.accuracy[i, j]), "chance": float(rates.expected[i, j]),
+                "part": part,
+                "form": form,
+                "k": k,
+                "shift": shift,
+                "n": rates.n,
+                "correct": int(rates.hits[i, j]),
+                "accuracy": float(rates.accuracy[i, j]),
+                "chance": float(rates.expected[i, j]),
                 "kappa": float(rates.kappa[i, j]),
-            }  # fmt: skip
+            }
 
 
 @lru_cache(maxsize=4)

@@ -98,9 +98,13 @@ def _costs(study: OnlineStudy, results: Sequence[EdgeResult]) -> Row:
 
 def _counts(counts: Counts, block: int) -> Row:
     return {
-        "n": int(counts.n.sum()), "correct": int(counts.right.sum()), "accuracy": counts.accuracy, "block": block,
-        "block_n": counts.n.tolist(), "block_correct": counts.right.tolist(),
-    }  # fmt: skip
+        "n": int(counts.n.sum()),
+        "correct": int(counts.right.sum()),
+        "accuracy": counts.accuracy,
+        "block": block,
+        "block_n": counts.n.tolist(),
+        "block_correct": counts.right.tolist(),
+    }
 
 
 def _held_out(played: Played, right: np.ndarray[Any, np.dtype[np.bool_]]) -> Row:
@@ -144,10 +148,12 @@ def _curves(rows: Sequence[Row], length: int) -> Iterator[Row]:
         for first, end in pairwise(ends.tolist()):
             if total_n[end] > total_n[first]:
                 yield {
-                    **key, "measure": measure, "position": min(int(end * row["block"]), last),
+                    **key,
+                    "measure": measure,
+                    "position": min(int(end * row["block"]), last),
                     "accuracy": total[end] / total_n[end],
                     "window_accuracy": (total[end] - total[first]) / (total_n[end] - total_n[first]),
-                }  # fmt: skip
+                }
 
 
 def _traces(study: OnlineStudy, ledger: Ledger) -> Iterator[Row]:

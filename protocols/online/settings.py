@@ -91,9 +91,12 @@ class OnlineSettings(MethodSettings):
         group="scoring",
     )
     checkpoint_every: int = setting(
-        0, "Steps between checkpoints; at most so many are repeated after a crash. 0: a fiftieth of the stream.",
-        minimum=0, maximum=MOST, group="scoring",
-    )  # fmt: skip
+        0,
+        "Steps between checkpoints; at most so many are repeated after a crash. 0: a fiftieth of the stream.",
+        minimum=0,
+        maximum=MOST,
+        group="scoring",
+    )
     seed: int = setting(0, "Study seed: holdout, shuffles, training noise.", minimum=0, maximum=2**63 - 1, group="what")
 
     def check(self) -> None:

@@ -114,10 +114,17 @@ class OnlineStudy:
     def _described(self) -> dict[str, Any]:
         p = self.played
         return {
-            "name": p.stream.name, "samples": len(p.stream), "classes": len(p.stream.classes), "search": len(p.search),
-            "main": len(p.main), "holdout": len(p.held_out), "steps": p.steps, "batch": p.playing.batch,
-            "checkpoint_every": self.checkpoint_every, "known": dict(p.stream.known),
-        }  # fmt: skip
+            "name": p.stream.name,
+            "samples": len(p.stream),
+            "classes": len(p.stream.classes),
+            "search": len(p.search),
+            "main": len(p.main),
+            "holdout": len(p.held_out),
+            "steps": p.steps,
+            "batch": p.playing.batch,
+            "checkpoint_every": self.checkpoint_every,
+            "known": dict(p.stream.known),
+        }
 
     def pools(self) -> list[dict[str, Any]]:
         """What the images are, for the journal."""
@@ -137,9 +144,15 @@ def prepare(settings: OnlineSettings, states: Path, device: str, directory: Path
     """
     directory = directory or Path.cwd()
     playing = Playing(
-        located_stream(settings.stream, directory), settings.batch, (0,), settings.shuffled, settings.search, settings.holdout,
-        settings.seed, settings.trace,
-    )  # fmt: skip
+        located_stream(settings.stream, directory),
+        settings.batch,
+        (0,),
+        settings.shuffled,
+        settings.search,
+        settings.holdout,
+        settings.seed,
+        settings.trace,
+    )
     items = list(variants(settings, directory))
     parted = Played(playing)
     if not settings.shifts:
@@ -149,9 +162,17 @@ def prepare(settings: OnlineSettings, states: Path, device: str, directory: Path
     playing = replace(playing, shifts=tuple(dict.fromkeys((0, *shifts))))
     files = {b: str((directory / at_home(f)).absolute()) for b, f in settings.weight_files().items()}
     world = World(
-        "", settings.seed, str(cache_root()), str(states.resolve()), device, weights=tuple(files.items()),
-        precision=settings.precision, scenario="stream", augment=settings.augment, playing=playing,
-    )  # fmt: skip
+        "",
+        settings.seed,
+        str(cache_root()),
+        str(states.resolve()),
+        device,
+        weights=tuple(files.items()),
+        precision=settings.precision,
+        scenario="stream",
+        augment=settings.augment,
+        playing=playing,
+    )
     world.__dict__["played"] = Played(playing, parted.stream)  # what was opened is not opened again
     default = _default_backbone(settings, world, directory)
     notice(f"reading code and weights of {counted(len(items), 'learner')} ...")

@@ -175,12 +175,18 @@ def _learned(label: str, rows: ByKey, shift: int) -> Learned:
     now, later = _common(rows, 0), _common(rows, shift)
     held_out = rows.get((0, 0, HELD_OUT, "holdout", 0))
     return Learned(
-        label, next((r["status"] for r in flat if r["status"] != "ok"), "ok"), len({r["seed"] for r in flat}), at, published,
+        label,
+        next((r["status"] for r in flat if r["status"] != "ok"), "ok"),
+        len({r["seed"] for r in flat}),
+        at,
+        published,
         difference(now, later, shift, same_trainings=True) if shift and now and later else None,
         _figure(blocks_of(held_out), shift) if held_out else None,
-        _a_step(flat, "updates"), _a_step(flat, "spent"), _a_step(flat, "learning_seconds"),
+        _a_step(flat, "updates"),
+        _a_step(flat, "spent"),
+        _a_step(flat, "learning_seconds"),
         max((r["state_bytes"] for r in flat if r["state_bytes"] is not None), default=None),
-    )  # fmt: skip
+    )
 
 
 def _figure(blocks: Blocks, shift: int) -> Figure:

@@ -64,10 +64,16 @@ def view_of_table(accuracies: Accuracies, ranks: Agreement) -> View:
 
 def _data(c: Comparison) -> dict[str, Any]:
     sides = [
-        {"run": s.run, "method": s.method or None, "side": s.side, "by_step": s.steps, "seeds": s.seeds,
-         "figures": {n: dataclasses.asdict(e) for n, e in s.estimates.items()}}
+        {
+            "run": s.run,
+            "method": s.method or None,
+            "side": s.side,
+            "by_step": s.steps,
+            "seeds": s.seeds,
+            "figures": {n: dataclasses.asdict(e) for n, e in s.estimates.items()},
+        }
         for s in c.sides
-    ]  # fmt: skip
+    ]
     return {
         "runs": [r.name for r in c.runs],
         "shared_methods": c.shared,

@@ -55,13 +55,16 @@ def view(s: EdgeSummary, results: EdgeResults | None = None) -> View:
 
 def _data(s: EdgeSummary) -> dict[str, Any]:
     return {
-        "run": s.run, "reached": s.unfinished[0] if s.unfinished else "", "stats": s.stats,
+        "run": s.run,
+        "reached": s.unfinished[0] if s.unfinished else "",
+        "stats": s.stats,
         "plans": [dataclasses.asdict(p) for p in s.plans],
-        "claims": {m.method: m.claim for m in s.methods}, "estimates": estimates(s.methods),
+        "claims": {m.method: m.claim for m in s.methods},
+        "estimates": estimates(s.methods),
         "mean": {"claim": s.mean.claim, "p": _ends(s.mean.test)} if s.mean and s.mean.test else None,
         "adjusted_p": {m.method: _ends(m.adjusted) for m in s.methods if m.adjusted},
         "fits": [_fit(m.fit) for m in s.methods if m.fit],
-    }  # fmt: skip
+    }
 
 
 def _ends(t: ExtremesTest) -> dict[str, float]:

@@ -82,13 +82,24 @@ def record(f: Frozen) -> dict[str, Any]:
     """An order without its tasks, in plain values."""
     n = f.length
     return {
-        "name": f.order.name, "version": f.of.version, "source": PREFIX + f.name, "data_set": f.of.title,
-        "classes": len(f.of.classes), "tasks": n.tasks, "kind": f.order.kind, "digest": f.order.digest,
-        "scores": list(f.order.scores), "random_mean": n.random_mean, "random_sd": n.random_sd,
+        "name": f.order.name,
+        "version": f.of.version,
+        "source": PREFIX + f.name,
+        "data_set": f.of.title,
+        "classes": len(f.of.classes),
+        "tasks": n.tasks,
+        "kind": f.order.kind,
+        "digest": f.order.digest,
+        "scores": list(f.order.scores),
+        "random_mean": n.random_mean,
+        "random_sd": n.random_sd,
         "sd_from_random": [(s - n.random_mean) / n.random_sd for s in f.order.scores],
-        "easy": list(f.places), "lowest": n.lowest, "highest": n.highest,
-        "similarity": f.of.similarity, "similarity_digest": f.of.similarity_digest,
-    }  # fmt: skip
+        "easy": list(f.places),
+        "lowest": n.lowest,
+        "highest": n.highest,
+        "similarity": f.of.similarity,
+        "similarity_digest": f.of.similarity_digest,
+    }
 
 
 def record_with_tasks(f: Frozen) -> dict[str, Any]:

@@ -77,17 +77,23 @@ def _data(s: Summary) -> dict[str, Any]:
     rows = {(r["pool"], r["method_id"], r["use"]): r for r in table_rows(s.cells)}
     found: dict[str, Any] = _listed(
         {
-            "run": _name(s), "finished": s.results.finished, "reached": (s.results.stats or {}).get("reached") or "",
-            "findings": [n.text for n in gtep_notes.notes(s) if n.level == "finding"], "stats": s.results.stats,
-            "tuned_on": evaluated.tuned_on(s), "judged_on": s.results.pools, "methods": s.results.methods,
+            "run": _name(s),
+            "finished": s.results.finished,
+            "reached": (s.results.stats or {}).get("reached") or "",
+            "findings": [n.text for n in gtep_notes.notes(s) if n.level == "finding"],
+            "stats": s.results.stats,
+            "tuned_on": evaluated.tuned_on(s),
+            "judged_on": s.results.pools,
+            "methods": s.results.methods,
             "table": [_cell(c, rows[c.pool, c.method, c.use]) for c in s.cells],
             "first_phase": [_search(x) for x in s.searches],
             "with_the_best": [_best(s, pool, use) for pool, use in s.best],
-            "compared": s.compared, "optimism": s.optimism,
+            "compared": s.compared,
+            "optimism": s.optimism,
             "agreements": [_rankings(r) for r in s.agreements],
             "look_alikes": s.results.near_duplicates,
         }
-    )  # fmt: skip
+    )
     return found
 
 
@@ -123,10 +129,13 @@ def _best(s: Summary, pool: str, use: str) -> dict[str, Any]:
     found = s.best[pool, use]
     there = [c.method for c in s.cells if (c.pool, c.use) == (pool, use)]
     return {
-        "pool": pool, "use": use, "first": None if found.best is None else there[found.best],
+        "pool": pool,
+        "use": use,
+        "first": None if found.best is None else there[found.best],
         "not_told_from_the_first": [there[i] for i in found.candidates if i != found.best],
-        "distance": dict(zip(there, found.distance, strict=True)), "lacking": found.unavailable_because,
-    }  # fmt: skip
+        "distance": dict(zip(there, found.distance, strict=True)),
+        "lacking": found.unavailable_because,
+    }
 
 
 def _listed(value: Any) -> Any:

@@ -86,12 +86,17 @@ def _data(s: Summary) -> dict[str, Any]:
 
 def _evaluated(j: Evaluated) -> dict[str, Any]:
     return {
-        "label": j.label, "classifier": j.classifier, "status": j.status, "runs": j.runs, "ended": j.ended,
-        **{name: _over(o) for name, o in j.over.items()}, "costs": dict(j.costs),
+        "label": j.label,
+        "classifier": j.classifier,
+        "status": j.status,
+        "runs": j.runs,
+        "ended": j.ended,
+        **{name: _over(o) for name, o in j.over.items()},
+        "costs": dict(j.costs),
         "balanced": {str(t): _over(o) for t, o in enumerate(j.curve.over, 1)} if j.curve else {},
         "pooled": {str(t): a for t, a in enumerate(j.curve.pooled, 1)} if j.curve else {},
         "by_run": [{"order": k, "seed": r, "average": a} for k, of in j.by_order.items() for r, a in of.items()],
-    }  # fmt: skip
+    }
 
 
 def _over(o: OverRuns) -> dict[str, Any]:

@@ -55,13 +55,18 @@ def describe(name: str, kind: ItemKind = "method") -> dict[str, Any]:
     method = declared(kind, name)
     parameters = [
         {
-            "name": f.name, **{k: f.metadata.get(k) for k in ("help", "minimum", "maximum", "choices")},
-            "default": f.default, "search": _space(space_of(f, "")),
-            "embedded": default_of(f, EMBEDDED[0]), "embedded_search": _space(space_of(f, EMBEDDED[0])),
-            "scratch": default_of(f, SCRATCH), "tiny": default_of(f, TINY), "tiny_search": _space(space_of(f, TINY)),
+            "name": f.name,
+            **{k: f.metadata.get(k) for k in ("help", "minimum", "maximum", "choices")},
+            "default": f.default,
+            "search": _space(space_of(f, "")),
+            "embedded": default_of(f, EMBEDDED[0]),
+            "embedded_search": _space(space_of(f, EMBEDDED[0])),
+            "scratch": default_of(f, SCRATCH),
+            "tiny": default_of(f, TINY),
+            "tiny_search": _space(space_of(f, TINY)),
         }
         for f in dataclasses.fields(method.Config)
-    ]  # fmt: skip
+    ]
     documentation = inspect.getdoc(inspect.getmodule(method)) or inspect.getdoc(method) or ""
     return {
         "name": name,
@@ -79,9 +84,13 @@ def method_table() -> str:
     width = max(len(m["name"]) for m in found)
     lines = [f"{m['name']:{width}}  {m['about'].partition(': ')[2] or m['about']}{variant_of(m)}" for m in found]
     return "\n".join(
-        [*lines, "", "All about one, with its parameters: seqsearch methods NAME. Set them as in --methods ranpac:M=500,er.",
-         "A custom method: --methods FILE.py:CLASS (docs/methods.md)."]
-    )  # fmt: skip
+        [
+            *lines,
+            "",
+            "All about one, with its parameters: seqsearch methods NAME. Set them as in --methods ranpac:M=500,er.",
+            "A custom method: --methods FILE.py:CLASS (docs/methods.md).",
+        ]
+    )
 
 
 def variant_of(m: dict[str, Any]) -> str:

@@ -100,12 +100,23 @@ def _data(s: Summary) -> dict[str, Any]:
 
 def _learner(s: Summary, x: Learned) -> dict[str, Any]:
     return {
-        "label": x.label, "baseline": x.label == baseline(s), "status": x.status, "said": status(s, x), "seeds": x.seeds,
-        "online": _figure(x.at.get(0)), "near_future": _figure(x.at.get(s.shift)), "drop": _estimate(x.drop),
-        "retention": _figure(x.retention), "at": {str(shift): _figure(f) for shift, f in x.at.items()},
+        "label": x.label,
+        "baseline": x.label == baseline(s),
+        "status": x.status,
+        "said": status(s, x),
+        "seeds": x.seeds,
+        "online": _figure(x.at.get(0)),
+        "near_future": _figure(x.at.get(s.shift)),
+        "drop": _estimate(x.drop),
+        "retention": _figure(x.retention),
+        "at": {str(shift): _figure(f) for shift, f in x.at.items()},
         "as_published": {str(shift): _figure(f) for shift, f in x.as_published.items()},
-        "ranks": _ranks(s, x), "updates": x.updates, "spent": x.spent, "seconds": x.seconds, "state_bytes": x.state_bytes,
-    }  # fmt: skip
+        "ranks": _ranks(s, x),
+        "updates": x.updates,
+        "spent": x.spent,
+        "seconds": x.seconds,
+        "state_bytes": x.state_bytes,
+    }
 
 
 def _ranks(s: Summary, x: Learned) -> dict[str, int | None]:

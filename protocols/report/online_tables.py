@@ -332,10 +332,12 @@ def shuffled(s: Summary) -> Table:
         (
             x.label,
             f"{x.window:,}",
-            *(x.cells[t, "ordered"] for t in orders), x.ordered.interval,
-            *(x.cells[t, "shuffled"] for t in orders), x.shuffled.interval,
+            *(x.cells[t, "ordered"] for t in orders),
+            x.ordered.interval,
+            *(x.cells[t, "shuffled"] for t in orders),
+            x.shuffled.interval,
         )
         for x in checked(s)
-    ]  # fmt: skip
+    ]
     lead = "Online accuracy, percent: o trained in order of time, s on the shuffled stream. Difference: o minus s, pp."
     return table(SHUFFLED, lead, rows)

@@ -212,21 +212,37 @@ def _meaning(figures: Sequence[Figure]) -> str:
 def to_json(ledger: Ledger, entry: Entry, result: Result | None) -> dict[str, Any]:
     """An entry as plain values."""
     return {
-        "name": entry.name, "paper": ledger.paper(entry), "where": entry.where, "of": entry.of, "status": entry.status,
-        "needs": entry.needs, "data": [{"path": d.path, "where": d.where} for d in ledger.needed(entry)],
-        "commands": list(entry.commands), "hours": entry.estimated, "hours_how": entry.hours_how,
-        "columns": list(entry.columns), "rows": [list(r) for r in entry.rows], "notes": entry.notes,
-        "date": result.date if result else None, "version": result.version if result else None,
+        "name": entry.name,
+        "paper": ledger.paper(entry),
+        "where": entry.where,
+        "of": entry.of,
+        "status": entry.status,
+        "needs": entry.needs,
+        "data": [{"path": d.path, "where": d.where} for d in ledger.needed(entry)],
+        "commands": list(entry.commands),
+        "hours": entry.estimated,
+        "hours_how": entry.hours_how,
+        "columns": list(entry.columns),
+        "rows": [list(r) for r in entry.rows],
+        "notes": entry.notes,
+        "date": result.date if result else None,
+        "version": result.version if result else None,
         "figures": [figure_json(f) for f in result.figures] if result else None,
-    }  # fmt: skip
+    }
 
 
 def figure_json(f: Figure) -> dict[str, Any]:
     """A figure as plain values."""
     return {
-        "row": f.row, "column": f.column, "published": f.printed, "ours": f.ours, "difference": f.difference, "low": f.low,
-        "high": f.high, "verdict": f.verdict,
-    }  # fmt: skip
+        "row": f.row,
+        "column": f.column,
+        "published": f.printed,
+        "ours": f.ours,
+        "difference": f.difference,
+        "low": f.low,
+        "high": f.high,
+        "verdict": f.verdict,
+    }
 
 
 def _counted(entry: Entry) -> int:

@@ -130,9 +130,13 @@ def unit_costs(study: Study, prefix: Prefix, evaluated: EvaluationSplit, scratch
         seconds.append(result.train_seconds + result.judge_seconds * (length + 1) / 2 / len(prefix))
     states = sum(p.stat().st_size for p in scratch.rglob("*.safetensors")) // len(prefix)
     return UnitCosts(
-        _mean([*seconds, *by_command]), states, image_seconds=image_seconds, commands=len(by_command),
-        command_seconds=_mean(by_command), memory=memory,
-    )  # fmt: skip
+        _mean([*seconds, *by_command]),
+        states,
+        image_seconds=image_seconds,
+        commands=len(by_command),
+        command_seconds=_mean(by_command),
+        memory=memory,
+    )
 
 
 def _mean(values: list[float]) -> float:

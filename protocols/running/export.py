@@ -165,12 +165,18 @@ def trainings(journal: Journal, edges: Mapping[str, Edge]) -> list[Training]:
                 continue
             rows.append(
                 Training(
-                    state, edge.key.method.label, edge.key.replicate, len(edge.key.prefix),
-                    result["train_seconds"] if own else 0.0, result["peak_memory"] if own else None,
-                    json.dumps(dict(result["notes"]) if own else {}), result["worker"], session,
+                    state,
+                    edge.key.method.label,
+                    edge.key.replicate,
+                    len(edge.key.prefix),
+                    result["train_seconds"] if own else 0.0,
+                    result["peak_memory"] if own else None,
+                    json.dumps(dict(result["notes"]) if own else {}),
+                    result["worker"],
+                    session,
                     result.get("origin", "") if own else "",
                 )
-            )  # fmt: skip
+            )
     return rows
 
 

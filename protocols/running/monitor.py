@@ -44,9 +44,14 @@ class Monitor:
     """
 
     def __init__(
-        self, folder: Path, run: str, runtime: Runtime, expected: Expected, display: Display,
+        self,
+        folder: Path,
+        run: str,
+        runtime: Runtime,
+        expected: Expected,
+        display: Display,
         check: Callable[[], None] = lambda: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.run, self._runtime = run, runtime
         self.log = EventLog(folder, check)
         self.snapshot = Snapshot(steps=expected.steps)
@@ -163,14 +168,27 @@ class Monitor:
         phase = self._phase or (f"step {step}/{steps}" if searching else "scoring")
         self._show(
             Snapshot(
-                phase, done, max(done, self._total), "rollouts", step, steps,
-                rollouts=sum(counts.rollouts.values()), judged=sum(p.evaluated for p in progress.values()),
+                phase,
+                done,
+                max(done, self._total),
+                "rollouts",
+                step,
+                steps,
+                rollouts=sum(counts.rollouts.values()),
+                judged=sum(p.evaluated for p in progress.values()),
                 trained=counts.trained,
-                saved=counts.shared, cache_hits=counts.known, replayed=before.replayed, in_flight=counts.in_flight,
-                queued=queued, workers=self._evaluator.workers, busy=busy, busy_share=self._evaluator.busy_share(),
-                left_seconds=left, troubles=tuple(counts.troubles),
+                saved=counts.shared,
+                cache_hits=counts.known,
+                replayed=before.replayed,
+                in_flight=counts.in_flight,
+                queued=queued,
+                workers=self._evaluator.workers,
+                busy=busy,
+                busy_share=self._evaluator.busy_share(),
+                left_seconds=left,
+                troubles=tuple(counts.troubles),
             )
-        )  # fmt: skip
+        )
 
     # ------------------------------------------------------------------------------------------------ inside
 
@@ -190,10 +208,16 @@ class Monitor:
             self._said[name] = len(p.decisions)
             for chosen in p.decisions[known:]:
                 self.log.write(
-                    "step-decided", search=name, step=chosen.step, classes=self._class_names(chosen.task),
-                    class_ids=[c.index for c in chosen.task.classes], value=chosen.value, visits=chosen.visits,
-                    candidates=chosen.candidates, replayed=replayed,
-                )  # fmt: skip
+                    "step-decided",
+                    search=name,
+                    step=chosen.step,
+                    classes=self._class_names(chosen.task),
+                    class_ids=[c.index for c in chosen.task.classes],
+                    value=chosen.value,
+                    visits=chosen.visits,
+                    candidates=chosen.candidates,
+                    replayed=replayed,
+                )
 
     def _class_names(self, task: Task) -> list[str]:
         if self._world is None:
@@ -212,10 +236,14 @@ class Monitor:
             return
         self._metrics_at = time.monotonic()
         self._metrics.set(
-            rollouts=s.rollouts, trainings=s.trained - self._trained_before,
-            cache_hits=s.cache_hits, queue_length=s.queued, workers=s.workers, workers_busy=s.busy,
+            rollouts=s.rollouts,
+            trainings=s.trained - self._trained_before,
+            cache_hits=s.cache_hits,
+            queue_length=s.queued,
+            workers=s.workers,
+            workers_busy=s.busy,
             busy_share=s.busy_share or 0.0,
-        )  # fmt: skip
+        )
 
     def _describe(self) -> dict[str, Any]:
         """For ``status.json``; called by the heart's thread."""
@@ -223,6 +251,12 @@ class Monitor:
         if deadline.counts and not math.isinf(left := deadline.left()):
             stop = (datetime.now(UTC) + timedelta(seconds=left)).isoformat(timespec="seconds")
         return {
-            "state": self._state, "reason": self._reason, "run": self.run, "pid": os.getpid(), "host": socket.gethostname(),
-            "started": self._started, "stops_at": stop, **asdict(self.snapshot),
-        }  # fmt: skip
+            "state": self._state,
+            "reason": self._reason,
+            "run": self.run,
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "started": self._started,
+            "stops_at": stop,
+            **asdict(self.snapshot),
+        }

@@ -39,9 +39,15 @@ class Ended:
 
 
 def run(
-    folder: RunFolder, protocol: Protocol, prepared: Prepared, runtime: Runtime, *,
-    display: Display | None = None, write_report: WriteReport | None = None, beside: bool = False,
-) -> Ended:  # fmt: skip
+    folder: RunFolder,
+    protocol: Protocol,
+    prepared: Prepared,
+    runtime: Runtime,
+    *,
+    display: Display | None = None,
+    write_report: WriteReport | None = None,
+    beside: bool = False,
+) -> Ended:
     """Compute and export. What is known already is replayed from the journal; a finished run is left as it is.
 
     If the run is not finished, its time was up, and what is known so far is exported. With ``beside``, results of another run
@@ -66,7 +72,7 @@ def run(
         _say_too_little_memory(prepared, runtime)
     with Monitor(
         folder.path, folder.config["run_id"], runtime, protocol.expected(prepared), display or NoDisplay(), folder.check
-    ) as monitor:  # fmt: skip
+    ) as monitor:
         session = Session(folder, runtime, monitor, prepared.pools(), changed, _go_on(protocol, folder.path))
         with contextlib.closing(session), session.noting_its_end():
             doing = protocol.begin(session, prepared)

@@ -79,9 +79,14 @@ class Session:
         """What trials were asked for, by the state that it trains."""
         config = folder.config
         monitor.log.write(
-            BEGINS, run=config["run_id"], pid=os.getpid(), host=socket.gethostname(), workers=runtime.engine.workers,
-            changed=changed, settings_digest=digest_of(config["settings"]),
-        )  # fmt: skip
+            BEGINS,
+            run=config["run_id"],
+            pid=os.getpid(),
+            host=socket.gethostname(),
+            workers=runtime.engine.workers,
+            changed=changed,
+            settings_digest=digest_of(config["settings"]),
+        )
 
     @property
     def journal(self) -> Journal:
@@ -93,8 +98,12 @@ class Session:
         if self._journal is None:
             self._journal = self._open.enter_context(contextlib.closing(Journal(self.folder.path, self.folder.check)))
             self._journal.note(
-                session="begin", at=self._at, workers=self.runtime.engine.workers, pools=self._pools, config=self.folder.saved()
-            )  # fmt: skip
+                session="begin",
+                at=self._at,
+                workers=self.runtime.engine.workers,
+                pools=self._pools,
+                config=self.folder.saved(),
+            )
             if self._end:  # the journal is opened after the session's end
                 self._journal.note(session="end", **self._end)
             self.monitor.replayed(self._journal.replayed)

@@ -63,10 +63,15 @@ class Status:
     def to_json(self) -> dict[str, Any]:
         """All that is known, plain."""
         return {
-            **self.said, "run": self.run, "path": str(self.path), "state": self.state,
-            "silent_seconds": self.silent_seconds, "journalled": self.journalled, "protocol": self.protocol,
+            **self.said,
+            "run": self.run,
+            "path": str(self.path),
+            "state": self.state,
+            "silent_seconds": self.silent_seconds,
+            "journalled": self.journalled,
+            "protocol": self.protocol,
             **({"broken": self.broken} if self.broken else {}),
-        }  # fmt: skip
+        }
 
 
 def status(run: Path) -> Status:

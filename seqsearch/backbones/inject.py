@@ -166,10 +166,9 @@ class Transformer:
 
 def injectable(module: nn.Module) -> bool:
     """Whether `Transformer` takes it."""
-    return (
-        isinstance(module, VisionTransformer)
-        and all(type(block) is Block and type(block.attn) is Attention for block in module.blocks)
-    )  # fmt: skip
+    return isinstance(module, VisionTransformer) and all(
+        type(block) is Block and type(block.attn) is Attention for block in module.blocks
+    )
 
 
 def _block(block: Any, x: Tensor, injection: Injection) -> Tensor:

@@ -99,8 +99,14 @@ def of_folder(root: Path) -> Source:
         codes += [names.setdefault(printable("/".join(ls.above)), len(names))] * len(ls.lengths)
     times = np.concatenate([ls.times for ls in listings])
     found = Source(
-        str(root), np.array(codes, np.int32), tuple(names), times, "path", lambda at: [paths[i] for i in at.tolist()], root
-    )  # fmt: skip
+        str(root),
+        np.array(codes, np.int32),
+        tuple(names),
+        times,
+        "path",
+        lambda at: [paths[i] for i in at.tolist()],
+        root,
+    )
     by_path = np.array(sorted(range(len(paths)), key=paths.__getitem__), dtype=np.int64)
     return found.taken(by_path).sorted(asked=True)
 

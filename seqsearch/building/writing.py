@@ -49,12 +49,15 @@ class Writer:
         self._captioned, self._bound = captioned, bound
         repeated = ["label", "class_name", "group", "split", *["bound"] * bound, *[CAPTIONS] * captioned]
         self._file = pq.ParquetWriter(
-            self._sink, self._schema, use_dictionary=repeated, write_statistics=[*repeated[:5 if bound else 4], "image_bytes"],
+            self._sink,
+            self._schema,
+            use_dictionary=repeated,
+            write_statistics=[*repeated[: 5 if bound else 4], "image_bytes"],
             compression=dict.fromkeys((*repeated, "image_bytes", "image.path"), "ZSTD") | {"image.bytes": "NONE"},
             data_page_size=2**30,  # no page ends before its row group does
             write_batch_size=layout.MAX_ROWS,
             store_schema=False,  # else what is added at the end is hidden behind the stored schema
-        )  # fmt: skip
+        )
         self._rows: list[tuple[Any, ...]] = []
         self._bytes, self._label = 0, -1
         self._content = hashlib.blake2b(digest_size=16)

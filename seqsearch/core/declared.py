@@ -79,9 +79,12 @@ def _file(name: str) -> Path:
 
 
 def _import(
-    name: str, globals: dict[str, Any] | None = None, locals: Any = None, fromlist: Sequence[str] | None = (),
+    name: str,
+    globals: dict[str, Any] | None = None,
+    locals: Any = None,
+    fromlist: Sequence[str] | None = (),
     level: int = 0,
-) -> Any:  # fmt: skip
+) -> Any:
     """What ``import`` does within such a module."""
     if level:
         name, level = importlib.util.resolve_name("." * level + name, (globals or {})["__package__"]), 0

@@ -82,11 +82,16 @@ class EdgeResult:
         )
         before = (
             replace(
-                none_paid, judged=evaluated[: len(right)], classifiers=(ClassifierCounts(HEAD, tuple((k,) for k in right), ()),),
-                counters=(), trained=(), footprint=(), notes=(),
+                none_paid,
+                judged=evaluated[: len(right)],
+                classifiers=(ClassifierCounts(HEAD, tuple((k,) for k in right), ()),),
+                counters=(),
+                trained=(),
+                footprint=(),
+                notes=(),
             )
             for right in self.steps[:-1]
-        )  # fmt: skip
+        )
         return (*before, replace(self, steps=()))
 
     @property

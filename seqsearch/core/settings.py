@@ -33,9 +33,15 @@ searched for, how they are scored, where it runs, what is written and shown."""
 
 
 def setting(
-    default: Any, help: str, *, group: Group, minimum: float | None = None, maximum: float | None = None,
-    names: Names = "", off: str = "",
-) -> Any:  # fmt: skip
+    default: Any,
+    help: str,
+    *,
+    group: Group,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    names: Names = "",
+    off: str = "",
+) -> Any:
     """A flag: its default, its help (unit; the paper's symbol), its heading there, its bounds, both inclusive, and what it names.
 
     ``off``: a second name of ``--no-FLAG``, for a setting of true, false or null.

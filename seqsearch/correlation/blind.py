@@ -103,9 +103,15 @@ def predictions(labels: Stream, window: int, shift: int = 0, batch: int = 1) -> 
 
 
 def sweep(
-    labels: Stream, windows: Iterable[int] = WINDOWS, shifts: Iterable[int] = SHIFTS, batch: int | None = None, *,
-    classes: int | None = None, first: int | None = None, threads: int = 2,
-) -> Sweep:  # fmt: skip
+    labels: Stream,
+    windows: Iterable[int] = WINDOWS,
+    shifts: Iterable[int] = SHIFTS,
+    batch: int | None = None,
+    *,
+    classes: int | None = None,
+    first: int | None = None,
+    threads: int = 2,
+) -> Sweep:
     """Every window and shift in one pass a window; by sample, and with ``batch`` also by batch, at its multiples.
 
     Memory: the labels, 2 bytes each, and two megabytes a thread. ``first``: the first sample evaluated, if not the longest shift
@@ -122,9 +128,14 @@ def sweep(
     whole = tuple(S for S in Ss if S % B == 0)
     occur = classes or int(np.count_nonzero(np.bincount(y, minlength=C)))
     return Sweep(
-        len(y), start, occur, float(weights.max() / (len(y) - start)), 1 / occur, by_sample,
+        len(y),
+        start,
+        occur,
+        float(weights.max() / (len(y) - start)),
+        1 / occur,
+        by_sample,
         _rates(y, ks, whole, B, start, weights, threads) if batch and whole else None,
-    )  # fmt: skip
+    )
 
 
 def first_evaluated(

@@ -121,9 +121,17 @@ def equal(a: Labels, b: Labels) -> np.int64:
 
 @compiled
 def blind_pass(
-    labels: Labels, k: int, batch: int, shifts: Int64, edges: Int64, weights: Int64, at: Int64,
-    hits: Int64, sums: Int64, counted: Int64,
-) -> None:  # fmt: skip
+    labels: Labels,
+    k: int,
+    batch: int,
+    shifts: Int64,
+    edges: Int64,
+    weights: Int64,
+    at: Int64,
+    hits: Int64,
+    sums: Int64,
+    counted: Int64,
+) -> None:
     """One pass for window k.
 
     ``shifts [S]``; ``edges [G + 1]``: bounds of the blocks of evaluated samples, the first greater than every shift,

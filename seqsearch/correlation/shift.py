@@ -125,10 +125,19 @@ class _Samples:
 
 
 def choose_shift(
-    labels: Stream, batch: int = 1, windows: Iterable[int] = WINDOWS, shifts: Iterable[int] = SHIFTS, tol: float = 0.01, *,
-    level: float = 0.95, null: Null = "independence", longest_window: int | None = None, segments: int = 1,
-    classes: int | None = None, threads: int = 2,
-) -> ShiftChoice:  # fmt: skip
+    labels: Stream,
+    batch: int = 1,
+    windows: Iterable[int] = WINDOWS,
+    shifts: Iterable[int] = SHIFTS,
+    tol: float = 0.01,
+    *,
+    level: float = 0.95,
+    null: Null = "independence",
+    longest_window: int | None = None,
+    segments: int = 1,
+    classes: int | None = None,
+    threads: int = 2,
+) -> ShiftChoice:
     """The shift of a stream, by the labels of its search part; see above.
 
     ``shifts`` are rounded up to multiples of ``batch``. Kept are those that leave 20 blocks of 4 S labels, 1000 at least, after
@@ -163,9 +172,15 @@ def choose_shift(
 
 
 def _choose(
-    y: Labels, C: int, uniform: float, ks: tuple[int, ...], grid: tuple[int, ...], longest: int, threads: int,
+    y: Labels,
+    C: int,
+    uniform: float,
+    ks: tuple[int, ...],
+    grid: tuple[int, ...],
+    longest: int,
+    threads: int,
     asked: ShiftChoice,
-) -> ShiftChoice:  # fmt: skip
+) -> ShiftChoice:
     used = sum(k <= longest for k in ks)
     kept = tuple(S for S in grid if len(y) - S - ks[used - 1] >= FEWEST_BLOCKS * max(SHORTEST_BLOCK, 4 * S))
     asked = replace(asked, windows=ks, shifts=kept, dropped=grid[len(kept) :])
@@ -195,10 +210,21 @@ def _choose(
     order = tuple(sorted(tried))
     table = np.array([gains[S] for S in order]).T
     return replace(
-        asked, shift=shift, reason=reason, n=len(y) - first, first=first, blocks=G, windows=ks[:used], shifts=order, gain=table,
-        best=table.max(axis=0), bound=np.array([tried[S] for S in order]), plateau=plateau, plateau_shifts=far,
+        asked,
+        shift=shift,
+        reason=reason,
+        n=len(y) - first,
+        first=first,
+        blocks=G,
+        windows=ks[:used],
+        shifts=order,
+        gain=table,
+        best=table.max(axis=0),
+        bound=np.array([tried[S] for S in order]),
+        plateau=plateau,
+        plateau_shifts=far,
         drift=_drift(replace(evaluated, windows=ks[used:]), far),
-    )  # fmt: skip
+    )
 
 
 def _drift(evaluated: _Samples, far: tuple[int, ...]) -> tuple[tuple[int, float], ...]:

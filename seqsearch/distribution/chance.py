@@ -82,9 +82,12 @@ def beside_chance(right: Sequence[Sequence[int]], class_n: Sequence[Sequence[int
         critical = int(stats.binom.isf(LEVEL / R, n.sum(), 1 / len(n))) + 1
         significant_from = critical / int(n.sum()) if critical <= n.sum() else None
     return Chance(
-        trainings=R, images=int(n.sum()), p=min(1.0, R * min(_p(r, n) for r, n in pairs)),
-        best=min(1.0, R * min(_p(n, n) for _, n in pairs)), significant_from=significant_from,
-    )  # fmt: skip
+        trainings=R,
+        images=int(n.sum()),
+        p=min(1.0, R * min(_p(r, n) for r, n in pairs)),
+        best=min(1.0, R * min(_p(n, n) for _, n in pairs)),
+        significant_from=significant_from,
+    )
 
 
 Counts = npt.NDArray[np.int64]

@@ -82,9 +82,12 @@ class Effects:
 
 
 def effects(
-    conditions: Mapping[ConditionName, Condition], classes: NDArray[np.integer] | None = None, *,
-    accuracies: bool = True, level: float = 0.95,
-) -> Effects:  # fmt: skip
+    conditions: Mapping[ConditionName, Condition],
+    classes: NDArray[np.integer] | None = None,
+    *,
+    accuracies: bool = True,
+    level: float = 0.95,
+) -> Effects:
     """Of ``conditions``, among which are the found sequences; ``classes [I]`` of the test images.
 
     Args:
@@ -104,25 +107,36 @@ def effects(
     return Effects(
         means={
             n: contrast(
-                _terms(n, conditions[n], 1.0), classes, level, unavailable_because=unavailable[n], limits=limits,
+                _terms(n, conditions[n], 1.0),
+                classes,
+                level,
+                unavailable_because=unavailable[n],
+                limits=limits,
                 given=_terms(n, conditions[n], 1.0, over_searches=False),
             )
-            for n in CONDITIONS if n in conditions
+            for n in CONDITIONS
+            if n in conditions
         },
         effects={
             e: contrast(
-                _difference(conditions, *pair), classes, level, family=len(there), given=_of_these(conditions, *pair),
+                _difference(conditions, *pair),
+                classes,
+                level,
+                family=len(there),
+                given=_of_these(conditions, *pair),
                 unavailable_because=unavailable[pair[0]] or unavailable[pair[1]],
             )
             for e, pair in there.items()
         },
-        found_sequences=F, seeds=found.values[0].shape[1],
+        found_sequences=F,
+        seeds=found.values[0].shape[1],
         draws={n: sum(map(len, conditions[n].values)) for n in CONDITIONS if n in conditions},
         exhausted=tuple(
-            n for n, c in conditions.items()
+            n
+            for n, c in conditions.items()
             if c.populations and all(len(v) == p for v, p in zip(c.values, c.populations, strict=True))
         ),
-    )  # fmt: skip
+    )
 
 
 def _all_right(condition: Condition) -> str:

@@ -70,9 +70,18 @@ def extremes_test(hard: float | None, easy: float | None, random: ArrayLike, lev
     verdicts, opposite = _hochberg(p_hard, p_easy, level), _hochberg(p_hard_above, p_easy_below, OPPOSITE_LEVEL)
     together, alone = fewest_random(1, level), fewest_random(1, level / len(given))
     return ExtremesTest(
-        p_hard, p_easy, p_hard_above, p_easy_below, _count(p_hard, len(x)), _count(p_easy, len(x)), len(x),
-        *verdicts, *opposite, needed=max(0, together - len(x)), needed_alone=max(0, alone - len(x)),
-    )  # fmt: skip
+        p_hard,
+        p_easy,
+        p_hard_above,
+        p_easy_below,
+        _count(p_hard, len(x)),
+        _count(p_easy, len(x)),
+        len(x),
+        *verdicts,
+        *opposite,
+        needed=max(0, together - len(x)),
+        needed_alone=max(0, alone - len(x)),
+    )
 
 
 def adjusted(test: ExtremesTest, p: Ends, level: float = LEVEL) -> ExtremesTest:

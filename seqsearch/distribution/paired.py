@@ -101,12 +101,21 @@ def paired(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Paired:
     shares = [share(n, len(gaps), level) for n in counts]
     lowest, highest = int(gaps.argmin()), int(gaps.argmax())
     return Paired(
-        L=len(gaps), above=shares[0], ties=shares[1], below=shares[2], counts=counts, sign_p=sign_p(counts[0], counts[2]),
-        mean=mean_interval(gaps, DIFFERENCE, level), sd=float(gaps.std(ddof=1)) if len(gaps) > 1 else math.nan,
-        median=quantile(gaps, 0.5, level), low=quantile(gaps, 0.1, level), high=quantile(gaps, 0.9, level),
-        worst_a=Gap(lowest, float(gaps[lowest])), worst_b=Gap(highest, float(gaps[highest])),
+        L=len(gaps),
+        above=shares[0],
+        ties=shares[1],
+        below=shares[2],
+        counts=counts,
+        sign_p=sign_p(counts[0], counts[2]),
+        mean=mean_interval(gaps, DIFFERENCE, level),
+        sd=float(gaps.std(ddof=1)) if len(gaps) > 1 else math.nan,
+        median=quantile(gaps, 0.5, level),
+        low=quantile(gaps, 0.1, level),
+        high=quantile(gaps, 0.9, level),
+        worst_a=Gap(lowest, float(gaps[lowest])),
+        worst_b=Gap(highest, float(gaps[highest])),
         beyond=share_beyond(len(gaps), level),
-    )  # fmt: skip
+    )
 
 
 def share(count: int, n: int, level: float = 0.95) -> Interval:

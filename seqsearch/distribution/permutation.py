@@ -37,9 +37,12 @@ def place(value: float, draws: ArrayLike) -> Place:
     x = finite(draws, "draws")
     low, high = int((x <= value + AGREE).sum()), int((x >= value - AGREE).sum())
     return Place(
-        value, float(x.mean()), float(np.mean(x < value - AGREE) + np.mean(np.abs(x - value) <= AGREE) / 2),
-        min(1.0, 2 * (1 + min(low, high)) / (len(x) + 1)), len(x),
-    )  # fmt: skip
+        value,
+        float(x.mean()),
+        float(np.mean(x < value - AGREE) + np.mean(np.abs(x - value) <= AGREE) / 2),
+        min(1.0, 2 * (1 + min(low, high)) / (len(x) + 1)),
+        len(x),
+    )
 
 
 def holm(p: Sequence[float], planned: int = 0) -> list[float]:

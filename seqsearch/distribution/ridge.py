@@ -83,9 +83,16 @@ def ridge_fit(
     as_large = sum(int((_r2(_best(u, kept, part)[1], part) >= r2 - AGREE).sum()) for part in parts)
     coefficients = vt.T @ (kept[best[0]] / s * (u.T @ (y - y.mean())))
     return RidgeFit(
-        float(y.mean()), coefficients, centre, scale, float(PENALTIES[best[0]]), y - errors[:, 0], r2,
-        (1 + as_large) / (permutations + 1), permutations,
-    )  # fmt: skip
+        float(y.mean()),
+        coefficients,
+        centre,
+        scale,
+        float(PENALTIES[best[0]]),
+        y - errors[:, 0],
+        r2,
+        (1 + as_large) / (permutations + 1),
+        permutations,
+    )
 
 
 def _best(u: Float64, kept: Float64, y: Float64) -> tuple[NDArray[np.intp], Float64]:

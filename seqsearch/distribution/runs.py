@@ -90,11 +90,15 @@ def pairs(values: ArrayLike, level: float = 0.95, planned: int = 0) -> list[Pair
     )
     return [
         Pair(
-            a, b, o, over_runs(x[a] - x[b], level=1 - (1 - level) / family).interval,
-            math.nan if o.unavailable_because else next(adjusted), bool(np.abs(x[a] - x[b]).max() <= AGREE),
+            a,
+            b,
+            o,
+            over_runs(x[a] - x[b], level=1 - (1 - level) / family).interval,
+            math.nan if o.unavailable_because else next(adjusted),
+            bool(np.abs(x[a] - x[b]).max() <= AGREE),
         )
         for (a, b), o in zip(places, over, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def differing(found: Sequence[Pair]) -> list[Pair]:

@@ -237,6 +237,14 @@ def outcome(rollout: Rollout, results: Sequence[EdgeResult]) -> Outcome:
     last = results[-1]
     counts = next((r.counts for r in reversed(results) if r.status == "ok"), ())
     return Outcome(
-        rollout.digest, last.status, accuracy, masked, counts, last.feature_space, last.footprint,
-        sum(r.train_seconds for r in results), last.message, tuple(results),
-    )  # fmt: skip
+        rollout.digest,
+        last.status,
+        accuracy,
+        masked,
+        counts,
+        last.feature_space,
+        last.footprint,
+        sum(r.train_seconds for r in results),
+        last.message,
+        tuple(results),
+    )

@@ -38,9 +38,15 @@ def default_moves(n: int, k: int) -> int:
 
 
 def anneal(
-    similarity: Floats, pairs: Floats, places: Floats, labels: Labels, seed: int, sign: float,
-    moves: int | None = None, budget: float | None = None,
-) -> Found:  # fmt: skip
+    similarity: Floats,
+    pairs: Floats,
+    places: Floats,
+    labels: Labels,
+    seed: int,
+    sign: float,
+    moves: int | None = None,
+    budget: float | None = None,
+) -> Found:
     """The least ``sign`` times score that one run finds from ``labels``; never worse than these.
 
     Args:
@@ -118,9 +124,18 @@ class _Run:
     def _chunk(self, moves: int, start: float, end: float) -> None:
         self._reorder(max(1, int(ORDER_SHARE * moves)), self._temperature(start))
         kernels.swaps(
-            self.similarity, self.pairs, self.cross, self.held, self.labels, self.best, self.scores, self.state,
-            moves, self._temperature(start), self._temperature(end),
-        )  # fmt: skip
+            self.similarity,
+            self.pairs,
+            self.cross,
+            self.held,
+            self.labels,
+            self.best,
+            self.scores,
+            self.state,
+            moves,
+            self._temperature(start),
+            self._temperature(end),
+        )
         self.moves += moves
 
     def _reorder(self, moves: int, temperature: float) -> None:
@@ -131,7 +146,7 @@ class _Run:
             blocks, own = member @ self.similarity @ member.T, member @ self.places
             kernels.reorder(
                 self.pairs, blocks, own, self.sizes, order, trial, self.band, self.state, moves, temperature
-            )  # fmt: skip
+            )
             self.labels[:] = np.argsort(order)[self.labels]
         self.scores[0] = self._fill()
 

@@ -125,9 +125,15 @@ def _found(search: ExtremesSearch, count: int, diversity: float) -> Iterator[Ext
             return
         labels, tried = result
         yield Extreme(
-            search.direction, tasks_of(labels, problem.k), problem.score(labels), None, search.planner, tried,
-            time.perf_counter() - start, max((search.overlap(labels, e) for e in earlier), default=0.0),
-        )  # fmt: skip
+            search.direction,
+            tasks_of(labels, problem.k),
+            problem.score(labels),
+            None,
+            search.planner,
+            tried,
+            time.perf_counter() - start,
+            max((search.overlap(labels, e) for e in earlier), default=0.0),
+        )
         earlier.append(labels)
 
 

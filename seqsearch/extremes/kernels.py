@@ -100,9 +100,18 @@ def copy(source: Labels, target: Labels) -> None:
 
 @compiled
 def swaps(
-    similarity: Floats, pairs: Floats, cross: Floats, held: Floats, labels: Labels, best: Labels, scores: Floats,
-    state: State, moves: int, hot: float, cold: float,
-) -> None:  # fmt: skip
+    similarity: Floats,
+    pairs: Floats,
+    cross: Floats,
+    held: Floats,
+    labels: Labels,
+    best: Labels,
+    scores: Floats,
+    state: State,
+    moves: int,
+    hot: float,
+    cold: float,
+) -> None:
     """``moves`` proposed exchanges while ``hot`` falls to ``cold``; ``scores`` are those of ``labels`` and ``best``."""
     n, score, least = np.uint64(labels.size), scores[0], scores[1]
     rate = (cold / hot) ** (STEPS / moves)
@@ -171,9 +180,17 @@ def part(
 
 @compiled
 def reorder(
-    pairs: Floats, blocks: Floats, own: Floats, sizes: Labels, order: Labels, trial: Labels, band: int, state: State,
-    moves: int, temperature: float,
-) -> None:  # fmt: skip
+    pairs: Floats,
+    blocks: Floats,
+    own: Floats,
+    sizes: Labels,
+    order: Labels,
+    trial: Labels,
+    band: int,
+    state: State,
+    moves: int,
+    temperature: float,
+) -> None:
     """Proposed reversals of a stretch of tasks, and exchanges of two neighbouring stretches, where the sizes allow them.
 
     ``blocks`` [K, K] are the similarities summed over the classes of two tasks, ``own`` [K, K] is B summed over the

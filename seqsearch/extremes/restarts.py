@@ -119,12 +119,17 @@ class ExtremesSearch:
             budget = budget if self.run else budget / restarts
         starts = [
             Start(
-                problem.similarity, problem.pairs, problem.places,
+                problem.similarity,
+                problem.pairs,
+                problem.places,
                 heuristic if r == 0 else random_labels(problem.sizes, self.seed, r - 1),
-                seed_of("extremes", self.seed, self.direction, index, r), self.sign, self.moves, budget,
+                seed_of("extremes", self.seed, self.direction, index, r),
+                self.sign,
+                self.moves,
+                budget,
             )
             for r in range(restarts)
-        ]  # fmt: skip
+        ]
         return self.run(starts) if self.run else [anneal_start(s) for s in starts]
 
     def _penalised(self, earlier: list[Labels], diversity: float, attempt: int) -> Problem:

@@ -106,18 +106,43 @@ def _annealed(
     places = np.array([p.places for p in problems])
     labels, best = start.astype(np.int64), start.astype(np.int64)
     _search(
-        np.array(problems[0].similarity), pairs, cross, places, labels, best, known, np.ascontiguousarray(weights, np.float64),
-        np.array([region.low, region.high, region.centre]), np.ascontiguousarray(region.metric), region.most,
-        np.array([seed % 2**64], np.uint64), moves, HOT, COLD,
-    )  # fmt: skip
+        np.array(problems[0].similarity),
+        pairs,
+        cross,
+        places,
+        labels,
+        best,
+        known,
+        np.ascontiguousarray(weights, np.float64),
+        np.array([region.low, region.high, region.centre]),
+        np.ascontiguousarray(region.metric),
+        region.most,
+        np.array([seed % 2**64], np.uint64),
+        moves,
+        HOT,
+        COLD,
+    )
     return best
 
 
 @compiled
 def _search(
-    similarity: Floats, pairs: Floats, cross: Floats, places: Floats, labels: Labels, best: Labels, known: Labels,
-    weights: Floats, bounds: Floats, metric: Floats, most: float, state: kernels.State, moves: int, hot: float, cold: float,
-) -> None:  # fmt: skip
+    similarity: Floats,
+    pairs: Floats,
+    cross: Floats,
+    places: Floats,
+    labels: Labels,
+    best: Labels,
+    known: Labels,
+    weights: Floats,
+    bounds: Floats,
+    metric: Floats,
+    most: float,
+    state: kernels.State,
+    moves: int,
+    hot: float,
+    cold: float,
+) -> None:
     """``best`` becomes the sequence with the least weighted sum seen; moves before the first only set the temperature."""
     p_all, k, n = pairs.shape[0], pairs.shape[1], labels.size
     held, sums = np.zeros((p_all, k, n)), np.zeros((k, n))

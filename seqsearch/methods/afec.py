@@ -77,20 +77,45 @@ class AFEC(Tuned):
     @dataclass(frozen=True)
     class Config(TwoRates):
         epochs: int = param(
-            40, "passes over a task's images", minimum=1, maximum=10_000, search=(10, 20, 40), embedded=3,
-            embedded_search=(2, 3, 6), scratch=180, scratch_search=gtep.EPOCHS, tiny=40, tiny_search=(10, 20, 40),
-        )  # fmt: skip
+            40,
+            "passes over a task's images",
+            minimum=1,
+            maximum=10_000,
+            search=(10, 20, 40),
+            embedded=3,
+            embedded_search=(2, 3, 6),
+            scratch=180,
+            scratch_search=gtep.EPOCHS,
+            tiny=40,
+            tiny_search=(10, 20, 40),
+        )
         batch_size: int = param(64, "images per step", minimum=1, maximum=100_000, embedded=32)
         lr: float = param(
-            0.005, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-4, 0.05),
-            embedded=0.05, embedded_search=LogUniform(0.005, 0.5), scratch=0.1, scratch_search=gtep.LR, tiny=0.005,
+            0.005,
+            "learning rate of the head",
+            minimum=0.0,
+            maximum=1e30,
+            search=LogUniform(1e-4, 0.05),
+            embedded=0.05,
+            embedded_search=LogUniform(0.005, 0.5),
+            scratch=0.1,
+            scratch_search=gtep.LR,
+            tiny=0.005,
             tiny_search=LogUniform(1e-4, 0.05),
-        )  # fmt: skip
+        )
         backbone_lr: float = param(
-            0.005, "learning rate of the backbone", minimum=0.0, maximum=1e30, search=LogUniform(1e-5, 0.01),
-            embedded=0.001, embedded_search=LogUniform(1e-4, 0.02), scratch=0.1, scratch_search=gtep.LR, tiny=0.005,
+            0.005,
+            "learning rate of the backbone",
+            minimum=0.0,
+            maximum=1e30,
+            search=LogUniform(1e-5, 0.01),
+            embedded=0.001,
+            embedded_search=LogUniform(1e-4, 0.02),
+            scratch=0.1,
+            scratch_search=gtep.LR,
+            tiny=0.005,
             tiny_search=LogUniform(1e-4, 0.01),
-        )  # fmt: skip
+        )
         weight_decay: float = param(
             0.0, "L2 penalty on what is trained", minimum=0.0, maximum=1e3, embedded=5e-4, scratch=2e-4, tiny=0.0
         )
@@ -101,18 +126,32 @@ class AFEC(Tuned):
             embedded="cosine",
         )
         milestones: int = param(
-            1, "drops n of scheduler=steplr in later tasks; 1: at three quarters; 0: as published for ewc", minimum=0,
-            maximum=10_000, scratch=0, tiny=1,
-        )  # fmt: skip
+            1,
+            "drops n of scheduler=steplr in later tasks; 1: at three quarters; 0: as published for ewc",
+            minimum=0,
+            maximum=10_000,
+            scratch=0,
+            tiny=1,
+        )
         lamb: float = param(
-            819.2, "lambda: pull toward the old network", minimum=0.0, maximum=1e12, search=LogUniform(1.0, 1e4),
-            embedded=3e4, embedded_search=LogUniform(100.0, 1e6),
+            819.2,
+            "lambda: pull toward the old network",
+            minimum=0.0,
+            maximum=1e12,
+            search=LogUniform(1.0, 1e4),
+            embedded=3e4,
+            embedded_search=LogUniform(100.0, 1e6),
             later=True,
-        )  # fmt: skip
+        )
         lamb_e: float = param(
-            0.01024, "lambda_e: pull toward the new one", minimum=0.0, maximum=1e12, search=LogUniform(1e-4, 10.0),
-            embedded=1e4, embedded_search=LogUniform(1.0, 1e5),
-        )  # fmt: skip
+            0.01024,
+            "lambda_e: pull toward the new one",
+            minimum=0.0,
+            maximum=1e12,
+            search=LogUniform(1e-4, 10.0),
+            embedded=1e4,
+            embedded_search=LogUniform(1.0, 1e5),
+        )
         fe_every: int = param(
             1, "epochs from one estimate of the new network's Fisher to the next", minimum=1, maximum=10_000, embedded=3
         )

@@ -50,9 +50,14 @@ class AperAdapter(Additive):
             100, "width of an adapter's bottleneck", minimum=1, maximum=100_000, search=gtep.FFN_NUM, embedded=32
         )
         lr: float = param(
-            0.05, "learning rate", minimum=0.0, maximum=1e30, search=gtep.ADAPTER_LR, embedded=0.2,
+            0.05,
+            "learning rate",
+            minimum=0.0,
+            maximum=1e30,
+            search=gtep.ADAPTER_LR,
+            embedded=0.2,
             embedded_search=LogUniform(0.02, 0.5),
-        )  # fmt: skip
+        )
         epochs: int = param(
             10, "passes over the first task's images", minimum=1, maximum=10_000, search=gtep.ADAPTER_EPOCHS
         )

@@ -66,27 +66,54 @@ class Beef(Expanding):
     class Config(RehearsalTraining):
         weight_decay: float = decay(5e-4)
         epochs: int = param(
-            170, "passes over the images of a later task", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=8,
-            tiny_search=(5, 10, 15, 20), later=True,
-        )  # fmt: skip
+            170,
+            "passes over the images of a later task",
+            minimum=1,
+            maximum=10_000,
+            search=gtep.EPOCHS,
+            tiny=8,
+            tiny_search=(5, 10, 15, 20),
+            later=True,
+        )
         lr: float = param(
-            0.1, "learning rate of later tasks", minimum=0.0, maximum=1e30, search=gtep.LR, tiny=0.1, embedded=0.005,
-            embedded_search=(0.001, 0.005, 0.02), tiny_search=(0.02, 0.05, 0.1), later=True,
-        )  # fmt: skip
+            0.1,
+            "learning rate of later tasks",
+            minimum=0.0,
+            maximum=1e30,
+            search=gtep.LR,
+            tiny=0.1,
+            embedded=0.005,
+            embedded_search=(0.001, 0.005, 0.02),
+            tiny_search=(0.02, 0.05, 0.1),
+            later=True,
+        )
         scheduler: str = param(
-            "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCRATCH_SCHEDULER
-        )  # fmt: skip
+            "cosine",
+            "how the learning rate falls",
+            choices=("cosine", "steplr", "constant"),
+            search=gtep.SCRATCH_SCHEDULER,
+        )
         energy_weight: float = param(
             0.01, "weight of the loss of rivals", minimum=0.0, maximum=1e6, search=gtep.ENERGY_WEIGHT
         )
         alignment: float = param(
-            1.7, "by which scores of old tasks are divided in expansion", minimum=1e-3, maximum=1e3,
-            search=gtep.LOGITS_ALIGNMENT, later=True,
-        )  # fmt: skip
+            1.7,
+            "by which scores of old tasks are divided in expansion",
+            minimum=1e-3,
+            maximum=1e3,
+            search=gtep.LOGITS_ALIGNMENT,
+            later=True,
+        )
         fusion_epochs: int = param(
-            60, "passes over the balanced images", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=10,
-            tiny_search=(5, 10, 15, 20), later=True,
-        )  # fmt: skip
+            60,
+            "passes over the balanced images",
+            minimum=1,
+            maximum=10_000,
+            search=gtep.EPOCHS,
+            tiny=10,
+            tiny_search=(5, 10, 15, 20),
+            later=True,
+        )
         fusion_lr: float = param(0.05, "learning rate of fusion", minimum=0.0, maximum=1e30, later=True)
         form: str = param(
             "stabilised", "with the public code's faults mended, or with them", choices=("stabilised", "published")

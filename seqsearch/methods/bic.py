@@ -63,16 +63,25 @@ class BiC(Single):
     @dataclass(frozen=True)
     class Config(WeighedDistillation):
         split_ratio: float = param(
-            0.1, "images of a class put aside, as a part of what the memory holds of an old one", minimum=0.0, maximum=0.9,
-            search=gtep.SPLIT_RATIO, tiny=0.2, later=True,
-        )  # fmt: skip
+            0.1,
+            "images of a class put aside, as a part of what the memory holds of an old one",
+            minimum=0.0,
+            maximum=0.9,
+            search=gtep.SPLIT_RATIO,
+            tiny=0.2,
+            later=True,
+        )
         form: str = param(
             "paper", "stage 2 as in the paper, or as in the public code", choices=("paper", "published"), later=True
         )
         correction_epochs: int = param(
-            0, "passes over the images put aside; 0: as many as over the others", minimum=0, maximum=10_000, tiny=100,
+            0,
+            "passes over the images put aside; 0: as many as over the others",
+            minimum=0,
+            maximum=10_000,
+            tiny=100,
             later=True,
-        )  # fmt: skip
+        )
 
         def aside(self, old: int) -> int:
             """Images of each class to be put aside when there are ``old`` classes, if there are enough."""
@@ -96,9 +105,12 @@ class BiC(Single):
         kept[aside] = False
         known = torch.cat([self.corrections, neutral(len(task.columns), self.corrections)])
         report = self.train(
-            task, data.select(torch.nonzero(kept).flatten()), self.groups(task, head), [self.backbone],
+            task,
+            data.select(torch.nonzero(kept).flatten()),
+            self.groups(task, head),
+            [self.backbone],
             self._loss(head, known, old),
-        )  # fmt: skip
+        )
         report = replace(report, notes={**report.notes, "validation": float(max(count, 0))})
         if report.status == "ok" and len(aside):
             report = joined(report, self._correct(task, head, known, data.select(aside)))

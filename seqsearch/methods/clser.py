@@ -73,10 +73,18 @@ class CLSER(Method):
             tiny_search=TINY_EPOCHS,
         )
         lr: float = param(
-            0.01, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-3, 0.1),
-            embedded=0.1, embedded_search=LogUniform(0.01, 0.5), scratch=0.1, scratch_search=gtep.LR, tiny=0.05,
+            0.01,
+            "learning rate of the head",
+            minimum=0.0,
+            maximum=1e30,
+            search=LogUniform(1e-3, 0.1),
+            embedded=0.1,
+            embedded_search=LogUniform(0.01, 0.5),
+            scratch=0.1,
+            scratch_search=gtep.LR,
+            tiny=0.05,
             tiny_search=TINY_LR,
-        )  # fmt: skip
+        )
         backbone_lr: float = backbone_rate(embedded=0.002)
         batch_size: int = param(
             32,
@@ -96,14 +104,24 @@ class CLSER(Method):
         )
         stable_freq: float = param(0.7, "r_s: how often the stable average moves", minimum=0.0, maximum=1.0)
         stable_decay: float = param(
-            0.999, "of the stable average", minimum=0.0, maximum=1.0, search=(0.99, 0.999),
-            embedded=0.95, embedded_search=(0.9, 0.95, 0.97),
-        )  # fmt: skip
+            0.999,
+            "of the stable average",
+            minimum=0.0,
+            maximum=1.0,
+            search=(0.99, 0.999),
+            embedded=0.95,
+            embedded_search=(0.9, 0.95, 0.97),
+        )
         plastic_freq: float = param(0.9, "r_p: how often the plastic average moves", minimum=0.0, maximum=1.0)
         plastic_decay: float = param(
-            0.999, "of the plastic average", minimum=0.0, maximum=1.0, search=(0.99, 0.999),
-            embedded=0.9, embedded_search=(0.8, 0.9, 0.95),
-        )  # fmt: skip
+            0.999,
+            "of the plastic average",
+            minimum=0.0,
+            maximum=1.0,
+            search=(0.99, 0.999),
+            embedded=0.9,
+            embedded_search=(0.8, 0.9, 0.95),
+        )
 
         def drops(self) -> Sequence[float]:
             return 30 / 70, 50 / 70

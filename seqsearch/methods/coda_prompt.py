@@ -64,9 +64,13 @@ class CodaPrompt(Prompted):
             "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCHEDULER
         )
         components: int = param(
-            10, "components that a task adds in each block", minimum=1, maximum=10_000, search=gtep.COMPONENTS,
+            10,
+            "components that a task adds in each block",
+            minimum=1,
+            maximum=10_000,
+            search=gtep.COMPONENTS,
             embedded=5,
-        )  # fmt: skip
+        )
         length: int = param(
             8, "of a component: half of it keys, half values", minimum=2, maximum=10_000, search=gtep.COMPONENT_LENGTH
         )

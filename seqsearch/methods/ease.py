@@ -60,16 +60,23 @@ class EASE(Additive):
             0.1, "weight of the mean over other tasks' spaces", minimum=0.0, maximum=1e6, search=gtep.ALPHA, later=True
         )
         mix: str = param(
-            "later", "an old class in a later space: of all later tasks' classes, or of the space's own",
-            choices=("later", "own"), later=True,
-        )  # fmt: skip
+            "later",
+            "an old class in a later space: of all later tasks' classes, or of the space's own",
+            choices=("later", "own"),
+            later=True,
+        )
         ffn_num: int = param(
             64, "width of an adapter's bottleneck", minimum=1, maximum=100_000, search=gtep.FFN_NUM, embedded=32
         )
         lr: float = param(
-            0.05, "learning rate", minimum=0.0, maximum=1e30, search=gtep.ADAPTER_LR, embedded=0.2,
+            0.05,
+            "learning rate",
+            minimum=0.0,
+            maximum=1e30,
+            search=gtep.ADAPTER_LR,
+            embedded=0.2,
             embedded_search=LogUniform(0.02, 0.5),
-        )  # fmt: skip
+        )
         epochs: int = param(
             20, "passes over a task's images", minimum=1, maximum=10_000, search=gtep.ADAPTER_EPOCHS, embedded=5
         )
@@ -77,9 +84,12 @@ class EASE(Additive):
             "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCHEDULER
         )
         milestones: int = param(
-            4, "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n", minimum=1, maximum=10_000,
+            4,
+            "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n",
+            minimum=1,
+            maximum=10_000,
             search=gtep.MILESTONES,
-        )  # fmt: skip
+        )
 
     config: Config
     caps = Caps(

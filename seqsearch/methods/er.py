@@ -62,9 +62,10 @@ class ExperienceReplay(Tuned):
     class Config(TwoRates):
         buffer_size: int = param(2000, "stored images", minimum=1, maximum=10_000_000, embedded=500, tiny=48)
         buffer: str = param(
-            "reservoir", "which images are stored: a uniform sample, or the same number of each class by herding",
+            "reservoir",
+            "which images are stored: a uniform sample, or the same number of each class by herding",
             choices=("reservoir", "herding"),
-        )  # fmt: skip
+        )
         epochs: int = param(
             5,
             "passes over a task's images",
@@ -79,10 +80,18 @@ class ExperienceReplay(Tuned):
             tiny_search=TINY_EPOCHS,
         )
         lr: float = param(
-            0.01, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-3, 0.1),
-            embedded=0.1, embedded_search=LogUniform(0.01, 0.5), scratch=0.1, scratch_search=gtep.LR, tiny=0.05,
+            0.01,
+            "learning rate of the head",
+            minimum=0.0,
+            maximum=1e30,
+            search=LogUniform(1e-3, 0.1),
+            embedded=0.1,
+            embedded_search=LogUniform(0.01, 0.5),
+            scratch=0.1,
+            scratch_search=gtep.LR,
+            tiny=0.05,
             tiny_search=TINY_LR,
-        )  # fmt: skip
+        )
         backbone_lr: float = backbone_rate(embedded=0.005)
         batch_size: int = param(
             32,

@@ -80,10 +80,17 @@ class EWC(Tuned):
         backbone_lr: float = backbone_rate(embedded=0.001)
         weight_decay: float = light_decay()
         lamb: float = param(
-            8.0, "lambda: weight of the penalty", minimum=0.0, maximum=1e12, search=LogUniform(0.1, 1e4),
-            embedded=3e4, embedded_search=LogUniform(100.0, 1e6), tiny=1e4, tiny_search=LogUniform(100.0, 1e6),
+            8.0,
+            "lambda: weight of the penalty",
+            minimum=0.0,
+            maximum=1e12,
+            search=LogUniform(0.1, 1e4),
+            embedded=3e4,
+            embedded_search=LogUniform(100.0, 1e6),
+            tiny=1e4,
+            tiny_search=LogUniform(100.0, 1e6),
             later=True,
-        )  # fmt: skip
+        )
         classes: str = param("new", "classes that the cross-entropy is among", choices=("new", "all"))
 
         def drops(self) -> Sequence[float]:

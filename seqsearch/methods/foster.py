@@ -65,28 +65,51 @@ class Foster(Rehearsal):
     class Config(RehearsalTraining):
         weight_decay: float = decay(5e-4)
         scheduler: str = param(
-            "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCRATCH_SCHEDULER
-        )  # fmt: skip
+            "cosine",
+            "how the learning rate falls",
+            choices=("cosine", "steplr", "constant"),
+            search=gtep.SCRATCH_SCHEDULER,
+        )
         compression_epochs: int = param(
-            130, "passes over the images in compression", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=15,
-            tiny_search=(5, 10, 15, 20), later=True,
-        )  # fmt: skip
+            130,
+            "passes over the images in compression",
+            minimum=1,
+            maximum=10_000,
+            search=gtep.EPOCHS,
+            tiny=15,
+            tiny_search=(5, 10, 15, 20),
+            later=True,
+        )
         temperature: float = param(
             2.0, "T of both distillations", minimum=1e-3, maximum=1e3, search=gtep.TEMPERATURE, tiny=1.0, later=True
-        )  # fmt: skip
+        )
         lamb: float = param(
             1.0, "weight of keeping old scores", minimum=0.0, maximum=1e6, search=gtep.DISTILLATION, later=True
-        )  # fmt: skip
+        )
         boost: float = param(
-            1.0, "weight of the second network's own cross-entropy", minimum=0.0, maximum=1e6, search=gtep.DISTILLATION,
+            1.0,
+            "weight of the second network's own cross-entropy",
+            minimum=0.0,
+            maximum=1e6,
+            search=gtep.DISTILLATION,
             later=True,
-        )  # fmt: skip
+        )
         beta1: float = param(
-            0.96, "of class weights in boosting; 0: all are 1", minimum=0.0, maximum=0.999999, search=gtep.BETA, later=True
-        )  # fmt: skip
+            0.96,
+            "of class weights in boosting; 0: all are 1",
+            minimum=0.0,
+            maximum=0.999999,
+            search=gtep.BETA,
+            later=True,
+        )
         beta2: float = param(
-            0.97, "of class weights in compression; 0: all are 1", minimum=0.0, maximum=0.999999, search=gtep.BETA, later=True
-        )  # fmt: skip
+            0.97,
+            "of class weights in compression; 0: all are 1",
+            minimum=0.0,
+            maximum=0.999999,
+            search=gtep.BETA,
+            later=True,
+        )
 
     config: Config
     caps = replace(REHEARSAL, design=("exemplar", "full", "functional", "expansion"))

@@ -33,9 +33,14 @@ class FrozenHead(Method):
     class Config(Training):
         epochs: int = param(20, "passes over a task's features", minimum=1, maximum=10_000, search=(5, 10, 20, 40))
         lr: float = param(
-            0.005, "learning rate", minimum=0.0, maximum=1e30, search=LogUniform(1e-4, 0.1), embedded=0.01,
+            0.005,
+            "learning rate",
+            minimum=0.0,
+            maximum=1e30,
+            search=LogUniform(1e-4, 0.1),
+            embedded=0.01,
             embedded_search=LogUniform(1e-3, 0.1),
-        )  # fmt: skip
+        )
         weight_decay: float = param(
             0.01, "penalty on the rows that are trained (adamw: decoupled)", minimum=0.0, maximum=1e3
         )

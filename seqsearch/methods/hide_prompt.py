@@ -74,13 +74,21 @@ class HiDePrompt(Method):
         )
         batch_size: int = param(24, "images per step", minimum=1, maximum=100_000, embedded=16)
         lr: float = param(
-            0.0028125, "learning rate of the prompts", minimum=0.0, maximum=1e30, search=LogUniform(5e-4, 0.02),
+            0.0028125,
+            "learning rate of the prompts",
+            minimum=0.0,
+            maximum=1e30,
+            search=LogUniform(5e-4, 0.02),
             embedded=0.003,
-        )  # fmt: skip
+        )
         head_lr: float = param(
-            0.00028125, "learning rate of new rows", minimum=0.0, maximum=1e30, search=LogUniform(1e-4, 0.02),
+            0.00028125,
+            "learning rate of new rows",
+            minimum=0.0,
+            maximum=1e30,
+            search=LogUniform(1e-4, 0.02),
             embedded=0.001,
-        )  # fmt: skip
+        )
         optimizer: str = param("adam", "how a step is made", choices=("sgd", "adam", "adamw"))
         weight_decay: float = param(0.0, "L2 penalty on what is trained (adamw: decoupled)", minimum=0.0, maximum=1e3)
         clip: float = param(1.0, "largest norm of a gradient", minimum=1e-6, maximum=1e6)
@@ -94,20 +102,34 @@ class HiDePrompt(Method):
         )
         tii_epochs: int = param(20, "passes over a task's features (task inference)", minimum=1, maximum=10_000)
         tii_lr: float = param(
-            4.6875e-5, "learning rate of task inference", minimum=0.0, maximum=1e30, search=LogUniform(2e-5, 2e-3),
+            4.6875e-5,
+            "learning rate of task inference",
+            minimum=0.0,
+            maximum=1e30,
+            search=LogUniform(2e-5, 2e-3),
             embedded=1e-3,
-        )  # fmt: skip
+        )
         align_epochs: int = param(
             30, "passes over the drawn features, in each alignment", minimum=1, maximum=10_000, embedded=10, later=True
         )
         align_lr: float = param(
-            0.005, "learning rate of the second head's alignment", minimum=0.0, maximum=1e30, search=LogUniform(1e-3, 0.05),
+            0.005,
+            "learning rate of the second head's alignment",
+            minimum=0.0,
+            maximum=1e30,
+            search=LogUniform(1e-3, 0.05),
             later=True,
-        )  # fmt: skip
+        )
         tii_align_lr: float = param(
-            4.6875e-4, "learning rate of task inference's alignment", minimum=0.0, maximum=1e30, search=LogUniform(1e-4, 0.005),
-            embedded=0.005, embedded_search=LogUniform(1e-3, 0.05), later=True,
-        )  # fmt: skip
+            4.6875e-4,
+            "learning rate of task inference's alignment",
+            minimum=0.0,
+            maximum=1e30,
+            search=LogUniform(1e-4, 0.005),
+            embedded=0.005,
+            embedded_search=LogUniform(1e-3, 0.05),
+            later=True,
+        )
         draws: int = param(
             120, "instructed features drawn per class, and per step", minimum=1, maximum=100_000, embedded=64
         )

@@ -57,11 +57,14 @@ class ICaRL(Single):
     class Config(RehearsalTraining):
         loss: str = param("kd", "cross-entropy and softmax distillation, or logistic losses", choices=("kd", "bce"))
         lamb: float = param(
-            1.0, "lambda: weight of what old classes are taught", minimum=0.0, maximum=1e12, search=gtep.DISTILLATION, later=True
-        )  # fmt: skip
-        temperature: float = param(
-            2.0, "T of loss=kd", minimum=0.01, maximum=1e6, search=gtep.TEMPERATURE, later=True
-        )  # fmt: skip
+            1.0,
+            "lambda: weight of what old classes are taught",
+            minimum=0.0,
+            maximum=1e12,
+            search=gtep.DISTILLATION,
+            later=True,
+        )
+        temperature: float = param(2.0, "T of loss=kd", minimum=0.01, maximum=1e6, search=gtep.TEMPERATURE, later=True)
         classifier: str = param(
             "nme", "what predicts: nearest mean of exemplars, or the trained head", choices=("nme", "head")
         )

@@ -60,9 +60,14 @@ class L2P(Prompted):
     @dataclass(frozen=True)
     class Config(PromptTraining):
         lr: float = param(
-            0.001875, "learning rate of prompts, keys and head", minimum=0.0, maximum=1e30, search=gtep.PROMPT_LR, embedded=0.003,
+            0.001875,
+            "learning rate of prompts, keys and head",
+            minimum=0.0,
+            maximum=1e30,
+            search=gtep.PROMPT_LR,
+            embedded=0.003,
             embedded_search=EMBEDDED_LR,
-        )  # fmt: skip
+        )
         size: int = param(10, "prompts in the pool", minimum=1, maximum=10_000, search=gtep.POOL)
         length: int = param(5, "tokens of a prompt", minimum=1, maximum=10_000, search=gtep.TOKENS, embedded=2)
         top_k: int = param(5, "prompts of an image", minimum=1, maximum=10_000, search=gtep.TOP_K)
@@ -71,9 +76,11 @@ class L2P(Prompted):
         )
         init: float = param(1.0, "keys and prompts start uniform in (-init, init)", minimum=1e-6, maximum=1e6)
         readout: str = param(
-            "prompts", "what the head reads: the mean output of the prompts, or of what the backbone pools",
-            choices=("prompts", "backbone"), embedded="backbone",
-        )  # fmt: skip
+            "prompts",
+            "what the head reads: the mean output of the prompts, or of what the backbone pools",
+            choices=("prompts", "backbone"),
+            embedded="backbone",
+        )
         reference_compat: bool = param(False, "choose prompts by majority vote in a batch, as public code does")
 
         def check(self) -> None:

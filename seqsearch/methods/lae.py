@@ -54,17 +54,26 @@ class LAE(Method):
             5, "width of an adapter, rank of a low-rank change", minimum=1, maximum=10_000, search=(5, 10, 20)
         )
         ema_decay: float = param(
-            0.9999, "what offline modules keep of themselves in a step", minimum=0.0, maximum=1.0, embedded=0.99,
+            0.9999,
+            "what offline modules keep of themselves in a step",
+            minimum=0.0,
+            maximum=1.0,
+            embedded=0.99,
             search=(0.99, 0.999, 0.9999),
-        )  # fmt: skip
+        )
         freeze_epochs: int = param(
             3, "first epochs that train the head alone, from the second task on", minimum=0, maximum=10_000
         )
         epochs: int = param(5, "passes over a task's images", minimum=1, maximum=10_000, search=(5, 10, 20))
         lr: float = param(
-            0.0028125, "learning rate", minimum=0.0, maximum=1e30, search=LogUniform(5e-4, 2e-2), embedded=0.005,
+            0.0028125,
+            "learning rate",
+            minimum=0.0,
+            maximum=1e30,
+            search=LogUniform(5e-4, 2e-2),
+            embedded=0.005,
             embedded_search=LogUniform(1e-3, 5e-2),
-        )  # fmt: skip
+        )
         batch_size: int = param(24, "images per step", minimum=1, maximum=100_000)
         weight_decay: float = param(0.0, "L2 penalty (adamw: decoupled)", minimum=0.0, maximum=1e3)
         optimizer: str = param("adam", "how a step is made", choices=("sgd", "adam", "adamw"), embedded="sgd")

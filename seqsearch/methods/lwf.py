@@ -58,9 +58,14 @@ class LwF(Tuned):
         epochs: int = epochs_of(250)
         backbone_lr: float = backbone_rate(embedded=0.0003)
         lamb: float = param(
-            3.0, "lambda: weight of the distillation", minimum=0.0, maximum=1e12, search=(1.0, 3.0, 10.0),
-            embedded=1.0, later=True,
-        )  # fmt: skip
+            3.0,
+            "lambda: weight of the distillation",
+            minimum=0.0,
+            maximum=1e12,
+            search=(1.0, 3.0, 10.0),
+            embedded=1.0,
+            later=True,
+        )
         temperature: float = param(2.0, "T of the distillation", minimum=0.01, maximum=1e6, later=True)
         align: bool = param(False, "scale new head rows to the norm of old ones after each task", search=(False, True))
 

@@ -100,9 +100,13 @@ class MOS(Method):
             later=True,
         )
         draws: int = param(
-            240, "features drawn per class, and per step of the alignment", minimum=1, maximum=100_000, embedded=64,
+            240,
+            "features drawn per class, and per step of the alignment",
+            minimum=1,
+            maximum=100_000,
+            embedded=64,
             later=True,
-        )  # fmt: skip
+        )
         covariance: str = param("full", "what is kept of a class's features", choices=KINDS)
         centroids: int = param(10, "centroids of a class at most (covariance=centroids)", minimum=1, maximum=10_000)
         ensemble: bool = param(True, "add the prototypes' scores to the head's")

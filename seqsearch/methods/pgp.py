@@ -68,10 +68,14 @@ class PGP(DualPrompt):
             50, "passes over a task's images", minimum=1, maximum=10_000, search=(*gtep.PROMPT_EPOCHS, 50), embedded=8
         )
         lr: float = param(
-            4.6875e-4, "learning rate of prompts, keys and head", minimum=0.0, maximum=1e30,
+            4.6875e-4,
+            "learning rate of prompts, keys and head",
+            minimum=0.0,
+            maximum=1e30,
             search=(4.6875e-4, *gtep.PROMPT_LR),
-            embedded=0.003, embedded_search=EMBEDDED_LR,
-        )  # fmt: skip
+            embedded=0.003,
+            embedded_search=EMBEDDED_LR,
+        )
         length: int = param(
             20, "keys (and values) of an E-prompt in a block", minimum=1, maximum=10_000, search=gtep.PREFIX, embedded=5
         )

@@ -73,17 +73,31 @@ class PODNet(OneNetwork[ProxyHead]):
     class Config(RehearsalTraining):
         weight_decay: float = decay(5e-4)
         epochs: int = param(
-            160, "passes over the images of a later task", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=15,
-            tiny_search=(5, 10, 15, 20), later=True,
-        )  # fmt: skip
-        lr: float = param(
-            0.1, "learning rate of later tasks", minimum=0.0, maximum=1e30, search=gtep.LR, tiny_search=(0.02, 0.05, 0.1),
+            160,
+            "passes over the images of a later task",
+            minimum=1,
+            maximum=10_000,
+            search=gtep.EPOCHS,
+            tiny=15,
+            tiny_search=(5, 10, 15, 20),
             later=True,
-        )  # fmt: skip
+        )
+        lr: float = param(
+            0.1,
+            "learning rate of later tasks",
+            minimum=0.0,
+            maximum=1e30,
+            search=gtep.LR,
+            tiny_search=(0.02, 0.05, 0.1),
+            later=True,
+        )
         first_lr: float = param(0.1, "learning rate of the first task", minimum=0.0, maximum=1e30)
         scheduler: str = param(
-            "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCRATCH_SCHEDULER
-        )  # fmt: skip
+            "cosine",
+            "how the learning rate falls",
+            choices=("cosine", "steplr", "constant"),
+            search=gtep.SCRATCH_SCHEDULER,
+        )
         proxies: int = param(
             10, "P: proxies of a class", minimum=1, maximum=1000, search=gtep.PROXIES, tiny_search=(1, 5, 10)
         )
@@ -94,22 +108,29 @@ class PODNet(OneNetwork[ProxyHead]):
             "paper", "loss of the scores: of the paper, or of the public code", choices=("paper", "published")
         )
         spatial: float = param(
-            5.0, "lambda_c: weight of the pooled maps of stages", minimum=0.0, maximum=1e12, search=gtep.SPATIAL, tiny=1.0,
+            5.0,
+            "lambda_c: weight of the pooled maps of stages",
+            minimum=0.0,
+            maximum=1e12,
+            search=gtep.SPATIAL,
+            tiny=1.0,
             later=True,
-        )  # fmt: skip
+        )
         flat: float = param(
             1.0, "lambda_f: weight of the features", minimum=0.0, maximum=1e12, search=gtep.DISTILLATION, later=True
-        )  # fmt: skip
-        adaptive: bool = param(
-            True, "weigh both by sqrt(classes seen / new classes)", search=(True, False), later=True
-        )  # fmt: skip
+        )
+        adaptive: bool = param(True, "weigh both by sqrt(classes seen / new classes)", search=(True, False), later=True)
         tuning_epochs: int = param(
-            20, "passes over balanced exemplars after a later task; 0: none", minimum=0, maximum=10_000,
-            search=gtep.TUNING_EPOCHS, later=True,
-        )  # fmt: skip
+            20,
+            "passes over balanced exemplars after a later task; 0: none",
+            minimum=0,
+            maximum=10_000,
+            search=gtep.TUNING_EPOCHS,
+            later=True,
+        )
         tuning_lr: float = param(
             0.005, "learning rate of these", minimum=0.0, maximum=1e30, search=gtep.TUNING_LR, later=True
-        )  # fmt: skip
+        )
 
         def drops(self) -> Sequence[float]:
             return 80 / 160, 120 / 160

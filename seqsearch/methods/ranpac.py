@@ -61,43 +61,72 @@ class RanPAC(Additive):
     @dataclass(frozen=True)
     class Config(AdapterTraining):
         M: int = param(
-            10000, "width of the random projection", minimum=1, maximum=100_000, search=gtep.PROJECTIONS, embedded=2000,
+            10000,
+            "width of the random projection",
+            minimum=1,
+            maximum=100_000,
+            search=gtep.PROJECTIONS,
+            embedded=2000,
             embedded_search=(500, 1000, 2000, 5000),
-        )  # fmt: skip
+        )
         adapt: str = param(
-            "adapter", "what the first task trains in the backbone", choices=("none", "full", "adapter"),
-            embedded="none", embedded_search=("none", "full", "adapter"),
-        )  # fmt: skip
+            "adapter",
+            "what the first task trains in the backbone",
+            choices=("none", "full", "adapter"),
+            embedded="none",
+            embedded_search=("none", "full", "adapter"),
+        )
         ridge: float = param(
             0.0, "penalty lambda; 0: chosen on the validation images of all tasks", minimum=0.0, maximum=1e12
         )
         epochs: int = param(
-            10, "passes over the first task's images (adapt)", minimum=1, maximum=10_000, search=gtep.ADAPTER_EPOCHS,
+            10,
+            "passes over the first task's images (adapt)",
+            minimum=1,
+            maximum=10_000,
+            search=gtep.ADAPTER_EPOCHS,
             embedded=5,
-        )  # fmt: skip
+        )
         lr: float = param(
-            0.05, "learning rate of adapters and cosine classifier (adapt)", minimum=0.0, maximum=1e30, search=gtep.ADAPTER_LR,
+            0.05,
+            "learning rate of adapters and cosine classifier (adapt)",
+            minimum=0.0,
+            maximum=1e30,
+            search=gtep.ADAPTER_LR,
             embedded_search=LogUniform(0.005, 0.2),
-        )  # fmt: skip
+        )
         backbone_lr: float = param(
-            0.001, "learning rate of the backbone (adapt=full)", minimum=0.0, maximum=1e30,
+            0.001,
+            "learning rate of the backbone (adapt=full)",
+            minimum=0.0,
+            maximum=1e30,
             embedded_search=LogUniform(1e-4, 0.01),
-        )  # fmt: skip
+        )
         batch_size: int = param(
             16, "images per step (adapt)", minimum=1, maximum=100_000, search=gtep.BATCH_SIZE, embedded=32
         )
         weight_decay: float = param(
-            5e-3, "L2 penalty (adamw: decoupled)", minimum=0.0, maximum=1e3, search=gtep.ADAPTER_WEIGHT_DECAY,
+            5e-3,
+            "L2 penalty (adamw: decoupled)",
+            minimum=0.0,
+            maximum=1e3,
+            search=gtep.ADAPTER_WEIGHT_DECAY,
             embedded=5e-4,
-        )  # fmt: skip
+        )
         scheduler: str = param(
-            "constant", "how the learning rate falls", choices=("cosine", "steplr", "constant"),
-            search=gtep.SCHEDULER, embedded="cosine",
-        )  # fmt: skip
+            "constant",
+            "how the learning rate falls",
+            choices=("cosine", "steplr", "constant"),
+            search=gtep.SCHEDULER,
+            embedded="cosine",
+        )
         milestones: int = param(
-            2, "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n", minimum=1, maximum=10_000,
+            2,
+            "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n",
+            minimum=1,
+            maximum=10_000,
             search=gtep.MILESTONES,
-        )  # fmt: skip
+        )
 
     config: Config
 

@@ -33,9 +33,15 @@ class Replay(Single):
     @dataclass(frozen=True)
     class Config(RehearsalTraining):
         epochs: int = param(
-            70, "passes over the images of a later task", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=15,
-            tiny_search=(5, 10, 15, 20), later=True,
-        )  # fmt: skip
+            70,
+            "passes over the images of a later task",
+            minimum=1,
+            maximum=10_000,
+            search=gtep.EPOCHS,
+            tiny=15,
+            tiny_search=(5, 10, 15, 20),
+            later=True,
+        )
 
         def drops(self) -> Sequence[float]:
             return 30 / 70, 50 / 70

@@ -53,9 +53,14 @@ class SLCA(Method):
     @dataclass(frozen=True)
     class Config(TwoRates):
         epochs: int = param(
-            20, "passes over a task's images", minimum=1, maximum=10_000, search=(5, 10, 20), embedded=4,
+            20,
+            "passes over a task's images",
+            minimum=1,
+            maximum=10_000,
+            search=(5, 10, 20),
+            embedded=4,
             embedded_search=(2, 4, 8),
-        )  # fmt: skip
+        )
         batch_size: int = param(64, "images per step", minimum=1, maximum=100_000, embedded=32)
         lr: float = param(0.01, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-3, 0.1))
         backbone_lr: float = param(

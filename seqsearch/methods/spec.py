@@ -63,9 +63,15 @@ def method_spec(
     rest = (code, backbone.digest, device, 1, versions(texts), *more, *own)
     acting = acts_in_first(config)
     return MethodSpec(
-        item.text, item.target, backbone_name, tuple(item.params), digest_of("method", config, *rest), _anchor(build, config),
-        first=digest_of("first", type(config).__name__, acting, *rest) if len(acting) < len(vars(config)) else "", texts=texts,
-    )  # fmt: skip
+        item.text,
+        item.target,
+        backbone_name,
+        tuple(item.params),
+        digest_of("method", config, *rest),
+        _anchor(build, config),
+        first=digest_of("first", type(config).__name__, acting, *rest) if len(acting) < len(vars(config)) else "",
+        texts=texts,
+    )
 
 
 def capabilities(build: Any, config: Config, label: str) -> Caps:

@@ -132,11 +132,16 @@ class TaskAgnosticGuided(Expanding):
     def _lesson(self, task: TaskData) -> Lesson:
         config, dim, device = self.config, self.context.dim, self.context.device
         return Lesson(
-            config, task.columns.start, task.columns.stop, frozen(copy.deepcopy(self.agnostic)), self.projector,
-            self.predictor.trainable(), self.auxiliary_head(task),
+            config,
+            task.columns.start,
+            task.columns.stop,
+            frozen(copy.deepcopy(self.agnostic)),
+            self.projector,
+            self.predictor.trainable(),
+            self.auxiliary_head(task),
             new_merging(dim, math.gcd(config.heads, dim), task.generator("merging"), device),
             uniform_head(len(task.columns), dim, task.generator("merged head"), device),
-        )  # fmt: skip
+        )
 
     def state_dict(self) -> dict[str, Any]:
         heads = {f"projector.{k}.": layer for k, layer in enumerate(self.projector)} | {"predictor.": self.predictor}

@@ -30,9 +30,14 @@ class AllClassesPlanner(CoroutinePlanner):
     """
 
     def __init__(
-        self, kind: Literal["prototypes", "confusion"], method: MethodSpec, pool: PoolView, seed: int, images: int = IMAGES,
+        self,
+        kind: Literal["prototypes", "confusion"],
+        method: MethodSpec,
+        pool: PoolView,
+        seed: int,
+        images: int = IMAGES,
         learned: Task | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         self.name, self.method = f"{kind} of {method.label}", method
         self._kind, self._pool, self._seed, self._images = kind, pool, seed, images or None
@@ -56,7 +61,7 @@ class AllClassesPlanner(CoroutinePlanner):
         probes = tuple(
             Probe(self._kind, key, space, ordered[i : i + BLOCK_CLASSES], options=options)
             for i in range(0, len(ordered), BLOCK_CLASSES)
-        )  # fmt: skip
+        )
         yield Ask(probes)
         answers = yield Need(probes)
         place = {c: i for i, c in enumerate(ordered)}

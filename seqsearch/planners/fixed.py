@@ -94,9 +94,16 @@ class GrowingPlanner(FixedPlanner):
     """
 
     def __init__(
-        self, name: str, draw: Callable[[int], FixedSequence], methods: Sequence[MethodSpec], seed: int,
-        *, first: int, most: int, wanted: Callable[[list[list[Outcome]]], int],
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        draw: Callable[[int], FixedSequence],
+        methods: Sequence[MethodSpec],
+        seed: int,
+        *,
+        first: int,
+        most: int,
+        wanted: Callable[[list[list[Outcome]]], int],
+    ) -> None:
         super().__init__(name, lambda: [draw(i) for i in range(first)], methods, seed)
         self._draw, self._most, self._wanted = draw, most, wanted
 

@@ -120,11 +120,20 @@ class CldybPlanner(CoroutinePlanner):
         for arm in arms:
             self.trace.append(
                 CandidateResult(
-                    t, arm.task, arm.mean if arm.visits else np.nan, float(np.mean(arm.rewards)) if arm.rewards else np.nan,
-                    arm.noise(ahead > 0), arm.visits, arm.nll, arm.train_seconds, arm.invalid or "ok",
-                    arm is chosen, arm.predicted, arm.spared,
+                    t,
+                    arm.task,
+                    arm.mean if arm.visits else np.nan,
+                    float(np.mean(arm.rewards)) if arm.rewards else np.nan,
+                    arm.noise(ahead > 0),
+                    arm.visits,
+                    arm.nll,
+                    arm.train_seconds,
+                    arm.invalid or "ok",
+                    arm is chosen,
+                    arm.predicted,
+                    arm.spared,
                 )
-            )  # fmt: skip
+            )
         self.sequence.append(chosen.task)
         outcomes = yield from self._evaluate(self._rollouts((*prefix, chosen.task)))
         self.outcomes, self._spaces = outcomes, tuple(o.feature_space for o in outcomes)

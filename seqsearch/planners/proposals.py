@@ -31,9 +31,14 @@ class Proposals:
     """
 
     def __init__(
-        self, methods: Sequence[MethodSpec], pool: PoolView, settings: SearchSettings, seed: int, replicate: int,
+        self,
+        methods: Sequence[MethodSpec],
+        pool: PoolView,
+        settings: SearchSettings,
+        seed: int,
+        replicate: int,
         forget: Callable[[Iterable[Request]], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.methods, self.pool, self.settings = tuple(methods), pool, settings
         self.seed, self.replicate, self._forget = seed, replicate, forget
         self._position = {c: i for i, c in enumerate(pool.class_ids)}

@@ -39,9 +39,12 @@ def combined(values: Sequence[float], weights: Sequence[float] | None) -> float:
 
 
 def image_variance(
-    outcomes: Sequence[Outcome], joints: Sequence[Outcome], tasks: Tasks, kind: RewardKind,
+    outcomes: Sequence[Outcome],
+    joints: Sequence[Outcome],
+    tasks: Tasks,
+    kind: RewardKind,
     weights: Sequence[float] | None = None,
-) -> float:  # fmt: skip
+) -> float:
     """Variance of the reward of the last of ``tasks`` over draws of its own evaluated images; NaN where that is unknown.
 
     Args:

@@ -86,9 +86,14 @@ class GlyphPool:
         """
         local, keys = self._local(rows)
         found = render.draw(
-            load_atlas(self._part).tiles, self._first[local], self._fonts[local], keys, self.native_size, self.strength,
+            load_atlas(self._part).tiles,
+            self._first[local],
+            self._fonts[local],
+            keys,
+            self.native_size,
+            self.strength,
             self.style,
-        )  # fmt: skip
+        )
         return found if (view.size, view.crop_pct) == (self.native_size, 1.0) else _resized(found, view)
 
     def _local(self, rows: Rows) -> tuple[Rows, Keys]:

@@ -17,9 +17,19 @@ if TYPE_CHECKING:
     from seqsearch.planners.step import CandidateResult
 
 SequenceKind = Literal[
-    "searched", "random", "hard", "easy", "given", "enumerated", "joint", "heldout", "regrouped", "reordered", "fitted",
+    "searched",
+    "random",
+    "hard",
+    "easy",
+    "given",
+    "enumerated",
+    "joint",
+    "heldout",
+    "regrouped",
+    "reordered",
+    "fitted",
     "retrained",
-]  # fmt: skip
+]
 Row = dict[str, Any]
 
 
@@ -116,11 +126,20 @@ def _of_sequence(info: RunInfo, s: TaskSequence) -> Iterator[Row]:
         for position, c in enumerate(task.classes):
             name, group = info.classes.get(c, (None, None))
             yield {
-                "sequence_id": s.sequence_id, "kind": s.kind, "method_ids": list(s.method_ids), "seed": s.seed,
-                "step": step, "class_id": c.index, "class_name": name, "group": group, "pool_digest": c.pool,
-                "value": finite(value), "position": position, "split_digest": task.split,
+                "sequence_id": s.sequence_id,
+                "kind": s.kind,
+                "method_ids": list(s.method_ids),
+                "seed": s.seed,
+                "step": step,
+                "class_id": c.index,
+                "class_name": name,
+                "group": group,
+                "pool_digest": c.pool,
+                "value": finite(value),
+                "position": position,
+                "split_digest": task.split,
                 "shared": None if s.shared is None else c in s.shared,
-            }  # fmt: skip
+            }
 
 
 def _of_rollout(j: EvaluatedRollout) -> Iterator[Row]:
@@ -140,11 +159,16 @@ def _of_rollout(j: EvaluatedRollout) -> Iterator[Row]:
         for i in range(t + 1):
             accuracy, n = float(o.accuracy[t, i]), o.counts[i] if i < len(o.counts) else None
             yield {
-                **of_rollout, "trained_step": t + 1, "evaluated_step": i + 1, "n": n,
-                "correct": None if n is None else round(accuracy * n), "accuracy": accuracy,
-                "masked_accuracy": finite(float(o.masked_accuracy[t, i])), **(final[i] if t + 1 == len(o.accuracy) else {}),
+                **of_rollout,
+                "trained_step": t + 1,
+                "evaluated_step": i + 1,
+                "n": n,
+                "correct": None if n is None else round(accuracy * n),
+                "accuracy": accuracy,
+                "masked_accuracy": finite(float(o.masked_accuracy[t, i])),
+                **(final[i] if t + 1 == len(o.accuracy) else {}),
                 **(_by_class(o.edges[t], i) if j.by_class else {}),
-            }  # fmt: skip
+            }
 
 
 def stored_bytes(row: Mapping[str, Any]) -> int | None:
@@ -191,14 +215,23 @@ def _by_task(last: EdgeResult) -> list[Row]:
 def _of_candidate(info: RunInfo, row: TraceRow) -> Row:
     j = row.result
     return {
-        "search_id": row.search_id, "step": j.step, "candidate": row.candidate,
-        "class_ids": [c.index for c in j.task.classes], "pool_digests": [c.pool for c in j.task.classes],
+        "search_id": row.search_id,
+        "step": j.step,
+        "candidate": row.candidate,
+        "class_ids": [c.index for c in j.task.classes],
+        "pool_digests": [c.pool for c in j.task.classes],
         "groups": [info.classes.get(c, ("", ""))[1] for c in j.task.classes],
-        "value": finite(j.value), "reward": finite(j.reward), "noise": finite(j.noise),
-        "visits": j.visits, "nll": [float(x) for x in j.nll],
-        "train_seconds": float(j.train_seconds), "status": j.status, "chosen": bool(j.chosen),
-        "predicted": finite(j.predicted), "spared": bool(j.spared),
-    }  # fmt: skip
+        "value": finite(j.value),
+        "reward": finite(j.reward),
+        "noise": finite(j.noise),
+        "visits": j.visits,
+        "nll": [float(x) for x in j.nll],
+        "train_seconds": float(j.train_seconds),
+        "status": j.status,
+        "chosen": bool(j.chosen),
+        "predicted": finite(j.predicted),
+        "spared": bool(j.spared),
+    }
 
 
 def finite(value: float | None) -> float | None:

@@ -90,11 +90,13 @@ def arrow_schema(layout: Layout, config_digest: str) -> Any:
     types = {**plain, **{f"list<{name}>": pa.list_(kind) for name, kind in plain.items()}}
     fields = [
         pa.field(
-            c.name, types[c.type.removesuffix("?")], nullable=c.type.endswith("?"),
+            c.name,
+            types[c.type.removesuffix("?")],
+            nullable=c.type.endswith("?"),
             metadata={"description": c.meaning, "unit": c.unit},
         )
         for c in layout.columns
-    ]  # fmt: skip
+    ]
     units = json.dumps({c.name: c.unit for c in layout.columns})
     metadata = {"schema_version": str(VERSION), "config_digest": config_digest, "units": units}
     return pa.schema(fields, {f"seqsearch.{name}": text for name, text in metadata.items()})

@@ -60,9 +60,14 @@ def with_the_best(scores: ArrayLike, level: float = 0.95, error: Error = "paired
     _, k, S = tail(level), len(found.valid), found.scores.shape[1]
     mean = found.mean[found.valid]
     unavailable_because = (
-        "all settings diverged" if not k else "one setting: nothing to compare" if k == 1 else
-        "one class order: how settings vary over orders is not known" if S == 1 else ""
-    )  # fmt: skip
+        "all settings diverged"
+        if not k
+        else "one setting: nothing to compare"
+        if k == 1
+        else "one class order: how settings vary over orders is not known"
+        if S == 1
+        else ""
+    )
     distance = [Interval(math.nan)] * len(found.mean)
     if unavailable_because:
         return WithTheBest(found.best, tuple(found.valid.tolist()), tuple(distance), unavailable_because)

@@ -135,9 +135,12 @@ class ParquetFile:
 
             # Not read_table, which imports pandas where it is installed: half a second.
             with pq.ParquetFile(
-                self.path, metadata=self.metadata, buffer_size=1 << 20, pre_buffer=False,
+                self.path,
+                metadata=self.metadata,
+                buffer_size=1 << 20,
+                pre_buffer=False,
                 read_dictionary=list(columns) if as_dictionary else None,
-            ) as file:  # fmt: skip
+            ) as file:
                 size = max(1, min(rows, PIECE_BYTES // max(1, widest)))
                 yield from file.iter_batches(size, row_groups=numbers, columns=list(columns), use_threads=False)
 

@@ -73,12 +73,16 @@ def _prior(stream: Stream, labels: Labels, counts: NDArray[np.int64]) -> list[di
     edges, shares = prior(labels, min(TENTHS, len(labels)), len(counts))
     found, seen, before = list[dict[str, Any]](), np.zeros(len(counts), dtype=np.bool_), None
     for first, own in zip(edges[:-1].tolist(), shares, strict=True):
-        found.append({
-            "first": first, "time": int(stream.times[first]), "classes": int((own > 0).sum()),
-            "new": int(((own > 0) & ~seen).sum()),
-            "distance": None if before is None else float(np.abs(own - before).sum() / 2),
-            "shares": {stream.classes[c]: float(own[c]) for c in most},
-        })  # fmt: skip
+        found.append(
+            {
+                "first": first,
+                "time": int(stream.times[first]),
+                "classes": int((own > 0).sum()),
+                "new": int(((own > 0) & ~seen).sum()),
+                "distance": None if before is None else float(np.abs(own - before).sum() / 2),
+                "shares": {stream.classes[c]: float(own[c]) for c in most},
+            }
+        )
         seen |= own > 0
         before = own
     return found
@@ -88,6 +92,9 @@ def _lengths(lengths: NDArray[np.int64]) -> dict[str, float]:
     """How many there are, their mean, median, 90th percentile and longest."""
     median, high = np.percentile(lengths, [50, 90])
     return {
-        "count": len(lengths), "mean": float(lengths.mean()), "median": float(median), "p90": float(high),
+        "count": len(lengths),
+        "mean": float(lengths.mean()),
+        "median": float(median),
+        "p90": float(high),
         "longest": int(lengths.max()),
-    }  # fmt: skip
+    }

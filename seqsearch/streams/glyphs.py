@@ -34,9 +34,18 @@ MOST = 1_000_000
 
 
 def build(
-    samples: int = 20_000, classes: int = 40, burst: float = 8.0, zipf: float = 0.5, drift: float = 0.0, looks: float = 0.0,
-    sources: int = 1, strength: float = 1.4, seed: int = 0, size: int = 32, ahead: int = 0,
-) -> Stream:  # fmt: skip
+    samples: int = 20_000,
+    classes: int = 40,
+    burst: float = 8.0,
+    zipf: float = 0.5,
+    drift: float = 0.0,
+    looks: float = 0.0,
+    sources: int = 1,
+    strength: float = 1.4,
+    seed: int = 0,
+    size: int = 32,
+    ahead: int = 0,
+) -> Stream:
     """The glyph stream. Times are positions.
 
     Args:
@@ -111,9 +120,14 @@ def _known(burst: float, sources: int, zipf: float, drift: float, classes: int) 
     kept = 1 - 1 / (sources * burst)
     decay = -math.log(kept) if kept else math.inf
     return {
-        "burst": float(burst), "sources": float(sources), "kappa": (1 - 1 / burst) / sources, "decay": decay,
-        "majority": float(prior[0]), "chance": float((prior**2).sum()), "drift": float(drift),
-    }  # fmt: skip
+        "burst": float(burst),
+        "sources": float(sources),
+        "kappa": (1 - 1 / burst) / sources,
+        "decay": decay,
+        "majority": float(prior[0]),
+        "chance": float((prior**2).sum()),
+        "drift": float(drift),
+    }
 
 
 def _check(

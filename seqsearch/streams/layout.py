@@ -51,11 +51,13 @@ def options(payload: str) -> dict[str, Any]:
     """What ``pyarrow.parquet.ParquetWriter`` is told beside the schema."""
     packed = ("time", "part", "image_bytes", "path_bytes")
     return {
-        "use_dictionary": ["part"], "write_statistics": False, "store_schema": False,
+        "use_dictionary": ["part"],
+        "write_statistics": False,
+        "store_schema": False,
         "compression": dict.fromkeys(packed, "ZSTD") | dict.fromkeys(("label", payload or "label"), "NONE"),
         "data_page_size": 2**30,  # no page ends before its row group does
         "write_batch_size": MAX_ROWS,
-    }  # fmt: skip
+    }
 
 
 def metadata(classes: Sequence[str], content: str, dim: int) -> dict[str, str]:

@@ -33,10 +33,17 @@ FROZEN = "simplecil"
 
 
 def learned_similarity(
-    kind: Literal["prototypes", "confusion"], pool_text: str, method: str = FROZEN, backbone: str = "glyph_vit", *,
-    seed: int = 0, images: int = IMAGES, weights: Mapping[str, str] | None = None, classes: Sequence[int] | None = None,
+    kind: Literal["prototypes", "confusion"],
+    pool_text: str,
+    method: str = FROZEN,
+    backbone: str = "glyph_vit",
+    *,
+    seed: int = 0,
+    images: int = IMAGES,
+    weights: Mapping[str, str] | None = None,
+    classes: Sequence[int] | None = None,
     device: str = "cpu",
-) -> Similarity:  # fmt: skip
+) -> Similarity:
     """Cosines of class means in a method's feature space, or what it confuses.
 
     Args:

@@ -38,9 +38,12 @@ def world_of(settings: StudySettings | PoolSettings, states: Path, device: str, 
         return world
     files = {b: str((directory / at_home(f)).absolute()) for b, f in settings.weight_files().items()}
     return replace(
-        world, weights=tuple(files.items()), precision=settings.precision, augment=settings.augment,
+        world,
+        weights=tuple(files.items()),
+        precision=settings.precision,
+        augment=settings.augment,
         scenario=settings.scenario,
-    )  # fmt: skip
+    )
 
 
 def kept_classes(world: World, settings: PoolSettings) -> list[int]:

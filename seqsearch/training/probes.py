@@ -44,9 +44,13 @@ class StateView:
     """
 
     def __init__(
-        self, state: Callable[[], Method], source: PoolSource, space: str, remembered: LRUCache[tuple[str, int, str], Features],
+        self,
+        state: Callable[[], Method],
+        source: PoolSource,
+        space: str,
+        remembered: LRUCache[tuple[str, int, str], Features],
         prepare: Callable[[], None] = lambda: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._make, self._source, self._space, self._remembered = state, source, space, remembered
         self._prepare = prepare
         self._stored = space == source.features.space  # on disk already: no need to keep them twice

@@ -75,7 +75,7 @@ def settings() -> tuple[Setting, ...]:
         Setting("sys.setrecursionlimit", sys.getrecursionlimit, sys.setrecursionlimit),
         Setting("handlers of signals", _handlers, _handle),
         Setting("signal.alarm", _timer, _set_timer),
-    )  # fmt: skip
+    )
 
 
 def environment() -> dict[Any, Any]:

@@ -124,14 +124,33 @@ class Trainer:
             if ends_session(error):
                 raise
             return EdgeResult(
-                edge.digest, key.digest, status_of(error), trained=tuple(trained),
-                message=line_of(error, key.method.target), worker=self.name, origin=origin, traceback=traceback_of(error),
-            )  # fmt: skip
+                edge.digest,
+                key.digest,
+                status_of(error),
+                trained=tuple(trained),
+                message=line_of(error, key.method.target),
+                worker=self.name,
+                origin=origin,
+                traceback=traceback_of(error),
+            )
         return EdgeResult(
-            edge.digest, key.digest, "ok", evaluated.counts, evaluated.classifiers, counters, tuple(trained), space, footprint,
-            train_seconds=evaluated_at - start, judge_seconds=time.perf_counter() - evaluated_at,
-            peak_memory=self._own.peak_memory(), notes=self._notes, worker=self.name, origin=origin, earlier=self.states.earlier,
-        )  # fmt: skip
+            edge.digest,
+            key.digest,
+            "ok",
+            evaluated.counts,
+            evaluated.classifiers,
+            counters,
+            tuple(trained),
+            space,
+            footprint,
+            train_seconds=evaluated_at - start,
+            judge_seconds=time.perf_counter() - evaluated_at,
+            peak_memory=self._own.peak_memory(),
+            notes=self._notes,
+            worker=self.name,
+            origin=origin,
+            earlier=self.states.earlier,
+        )
 
     def probe(self, probe: Probe) -> ProbeResult:
         """Answer one question about a state."""

@@ -33,7 +33,7 @@ from tests.conformance.lab import (
     cases_from_scratch,
     cases_on_small_networks,
     rows_of,
-)  # fmt: skip
+)
 
 ONE, TWO, THREE = TASKS
 OTHER = (1, 6, 13)

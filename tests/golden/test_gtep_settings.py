@@ -263,8 +263,11 @@ def test_pools_of_components_are_shared_by_the_tasks() -> None:
     }
     assert found == {
         "paper:cub200-20": 1,  # of 30, which no whole number divides
-        "paper:cub200-10": 10, "paper:imagenet-r-10": 30, "paper:imagenet-r-1-20": 5, "paper:imagenet-r-1-10": 30,
-    }  # fmt: skip
+        "paper:cub200-10": 10,
+        "paper:imagenet-r-10": 30,
+        "paper:imagenet-r-1-20": 5,
+        "paper:imagenet-r-1-10": 30,
+    }
 
 
 def test_numbers_are_no_truth_values() -> None:

@@ -46,10 +46,22 @@ class Head:
         }  # fmt: skip
         with open(folder / "log", "wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--disable-usage-stats",
-                 *(f"--{k}={v}" for k, v in flags.items())],
-                env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
+                [
+                    sys.executable,
+                    "-m",
+                    "ray.scripts.scripts",
+                    "start",
+                    "--head",
+                    "--block",
+                    "--disable-usage-stats",
+                    *(f"--{k}={v}" for k, v in flags.items()),
+                ],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
         return cls(process, folder)
 
     def address(self) -> str:

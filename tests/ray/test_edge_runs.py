@@ -53,8 +53,12 @@ def test_workers_change_nothing(in_process: Path, tmp_path: Path) -> None:
 
 def test_a_killed_run_goes_on_and_finds_the_same(in_process: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    process = subprocess.Popen([*COMMAND, *ARGUMENTS, "--workers", "2", "--out", str(run)], start_new_session=True,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    process = subprocess.Popen(
+        [*COMMAND, *ARGUMENTS, "--workers", "2", "--out", str(run)],
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     journal, until = run / "journal.jsonl", time.monotonic() + 120
     while time.monotonic() < until and not (journal.exists() and journal.read_bytes().count(b'"edge"') > 12):
         time.sleep(0.05)

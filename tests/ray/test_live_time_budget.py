@@ -32,8 +32,10 @@ def test_a_training_under_way_is_given_up_in_time(tmp_path: Path) -> None:
     )
     said = subprocess.run(
         [sys.executable, "-m", "protocols.cli", "cldyb", *flags.split(), "--out", str(run)],
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert said.returncode == 0, said.stderr
     assert json.loads((run / "stats.json").read_text())["trained"] > 0
     assert f"time is up; nothing is lost. Continue with: seqsearch cldyb --resume {run}" in said.stderr

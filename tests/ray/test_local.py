@@ -46,9 +46,11 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
     token.chmod(0o644)
     driver = subprocess.Popen(
         [sys.executable, "-m", "protocols.cli", "cldyb", *ARGUMENTS, "--workers", "1", "--out", str(run)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         env={**{k: v for k, v in os.environ.items() if not k.startswith("RAY_AUTH_")}, "HOME": str(home)},
-    )  # fmt: skip
+    )
     try:
         until = time.monotonic() + 120
         while time.monotonic() < until and not (journal.exists() and journal.read_bytes().count(b"\n") > 8):

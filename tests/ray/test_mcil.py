@@ -55,9 +55,11 @@ def test_a_run_killed_at_random_trainings_finds_the_same(in_process: Path, tmp_p
     for kill in range(2):
         start = ["--resume", str(run)] if kill else [*FLAGS, "--out", str(run)]
         process = subprocess.Popen(
-            [*COMMAND, *start, "--workers", "2"], start_new_session=True, stdout=subprocess.DEVNULL,
+            [*COMMAND, *start, "--workers", "2"],
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        )
         wanted, until = lines + draw.randint(2, 7), time.monotonic() + 150
         while process.poll() is None and time.monotonic() < until:
             if journal.exists() and journal.read_bytes().count(b'"edge"') >= wanted:

@@ -30,8 +30,11 @@ SMALL = [*ARGUMENTS, "--methods", "simplecil", "--tasks", "2", "--random-sequenc
 def start(*arguments: object, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "protocols.cli", "cldyb", *map(str, arguments)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment},
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
 
 
 def part(driver: int, name: str) -> int:
@@ -193,8 +196,12 @@ def test_workers_that_hang_before_they_register_are_one_line(tmp_path: Path) -> 
     paths = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
     driver = subprocess.Popen(
         [sys.executable, "-c", SHORT, str(tmp_path / "run")],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": paths}, cwd=ROOT,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths},
+        cwd=ROOT,
+    )
     processes: set[int] = set()
     try:
         end = time.monotonic() + 90

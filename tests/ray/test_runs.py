@@ -28,9 +28,13 @@ ARGUMENTS = [part for pair in FLAGS.items() for part in pair]
 
 def seqsearch(*arguments: Any, check: bool = True) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "protocols.cli", *map(str, arguments)], capture_output=True, text=True, check=check, timeout=300,
+        [sys.executable, "-m", "protocols.cli", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=check,
+        timeout=300,
         env={**os.environ, "RAY_ADDRESS": "127.0.0.1:1"},  # without --address it must not be looked at
-    )  # fmt: skip
+    )
 
 
 def sequences(run: Path) -> list[dict[str, Any]]:
@@ -82,8 +86,9 @@ def test_a_killed_driver_resumes_to_the_same_sequences(
     run, journal = tmp_path / "run", tmp_path / "run" / "journal.jsonl"
     driver = subprocess.Popen(
         [sys.executable, "-m", "protocols.cli", "cldyb", *ARGUMENTS, "--workers", str(workers), "--out", str(run)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     until = time.monotonic() + 120
     while time.monotonic() < until and not (journal.exists() and journal.read_bytes().count(b"\n") > lines):
         time.sleep(0.02)
@@ -120,9 +125,11 @@ def test_a_disk_full_while_exporting_loses_nothing(tmp_path: Path) -> None:
     assert largest < (whole / "report.html").stat().st_size
     full = subprocess.run(
         [sys.executable, "-m", "protocols.cli", "cldyb", "--resume", str(run), "--workers", "0"],
-        capture_output=True, text=True, timeout=300,
+        capture_output=True,
+        text=True,
+        timeout=300,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest)),
-    )  # fmt: skip
+    )
     assert full.returncode == 2
     assert full.stderr.splitlines()[-1].startswith(f"seqsearch: could not write {run / 'report.html'}")
     assert not (run / "report.html").exists()

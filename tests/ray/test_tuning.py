@@ -80,8 +80,11 @@ def bad(folder: Path, does: str, **params: object) -> str:
 def started(run: Path, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "protocols.cli", "gtep", *map(str, arguments), *(("--out", str(run)) if run else ())],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "RAY_ADDRESS": "127.0.0.1:1"},
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "RAY_ADDRESS": "127.0.0.1:1"},
+    )
 
 
 def ended(process: subprocess.Popen[str]) -> str:
@@ -100,9 +103,11 @@ def resumed(run: Path, workers: int) -> str:
     return ended(
         subprocess.Popen(
             [sys.executable, "-m", "protocols.cli", "gtep", "--resume", str(run), "--workers", str(workers)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
-    )  # fmt: skip
+    )
 
 
 def wait(until: Callable[[], bool]) -> None:

@@ -93,9 +93,17 @@ def traced(s: TaskSequence, others: int = 2) -> list[TraceRow]:
         for i in range(others + 1):
             bad = others > 1 and i == others
             evaluated = CandidateResult(
-                step, task, -np.inf if bad else value - 0.05 * i, np.nan if bad else value, np.nan if bad else 0.02,
-                4 - i, (1.0, 2.0), 3.0, "method 'er' diverged: loss" if bad else "ok", i == 0,
-            )  # fmt: skip
+                step,
+                task,
+                -np.inf if bad else value - 0.05 * i,
+                np.nan if bad else value,
+                np.nan if bad else 0.02,
+                4 - i,
+                (1.0, 2.0),
+                3.0,
+                "method 'er' diverged: loss" if bad else "ok",
+                i == 0,
+            )
             rows.append(TraceRow(s.sequence_id, i, evaluated))
     return rows
 

@@ -89,12 +89,21 @@ def compare(paths: Sequence[Path], reference: str = "") -> Comparison:
     studies = studies_of(runs, sides) if are_studies(runs) else None
     changes = () if studies else tuple(differences(runs, sides, troubles))
     return Comparison(
-        runs, shared_methods(sides, runs), tuple(sides), changes, start, table, reach, _ranks(table, reference or held_out),
+        runs,
+        shared_methods(sides, runs),
+        tuple(sides),
+        changes,
+        start,
+        table,
+        reach,
+        _ranks(table, reference or held_out),
         same_values(runs, sides, "random"),
         {r.name: labels for r in runs[1:] if (labels := unlike(runs[0].data, r.data))},
         tuple(share for r in runs for share in new_shares(r)),
-        {r.name: rewards for r in runs if (rewards := group_rewards(r, _group_names(r))).classes}, tuple(troubles), studies,
-    )  # fmt: skip
+        {r.name: rewards for r in runs if (rewards := group_rewards(r, _group_names(r))).classes},
+        tuple(troubles),
+        studies,
+    )
 
 
 def _table(runs: Sequence[ComparedRun], sides: Sequence[Side]) -> tuple[Table, NDArray[np.float64], str]:

@@ -80,6 +80,12 @@ def _of_group(run: str, group: str, parts: list[tuple[float, float, float, tuple
     at = [np.array([p[3] == s for p in parts]) for s in steps]
     by_step = [float(np.average(above[i], weights=weights[i])) for i in at]
     return GroupReward(
-        run, group, len(parts), float(np.average(reward, weights=weights)), float(np.average(above, weights=weights)),
-        min(by_step), max(by_step), len(steps),
-    )  # fmt: skip
+        run,
+        group,
+        len(parts),
+        float(np.average(reward, weights=weights)),
+        float(np.average(above, weights=weights)),
+        min(by_step),
+        max(by_step),
+        len(steps),
+    )

@@ -59,11 +59,19 @@ def _rows(
     tags, given = study.weight_tags, {g.sequence_id for g in study.given}
     yield from result_rows(
         EvaluatedRollout(
-            p.name, "searched", "search", m.label, m.digest, tags[m.backbone], p.replicate, study.settings.reward_split, o
+            p.name,
+            "searched",
+            "search",
+            m.label,
+            m.digest,
+            tags[m.backbone],
+            p.replicate,
+            study.settings.reward_split,
+            o,
         )
         for p in plans.searches.values()
         for m, o in zip(p.methods, p.outcomes, strict=False)  # none yet if it was stopped at its first task
-    )  # fmt: skip
+    )
     named = [(s.sequence_id, s.kind, s.tasks, r) for s, r in asked if s.sequence_id not in given]
     yield from result_rows(rescored(study, journal, study.methods, named))
     if plans.evaluations:

@@ -39,9 +39,12 @@ class DuelSettings(SearchSettings, StudySettings):
         group="what",
     )
     sequences: int = setting(
-        50, "Random sequences, one training seed each; 6 are the fewest.", minimum=1,
-        maximum=100_000, group="first",
-    )  # fmt: skip
+        50,
+        "Random sequences, one training seed each; 6 are the fewest.",
+        minimum=1,
+        maximum=100_000,
+        group="first",
+    )
     fixed_first: bool = setting(False, "All random sequences begin with the same random task.", group="scoring")
     score_seeds: int = setting(
         5,
@@ -51,9 +54,12 @@ class DuelSettings(SearchSettings, StudySettings):
         group="scoring",
     )
     crossed_orders: int = setting(
-        4, "Random sequences trained with the --score-seeds, too: they part training noise from order.", minimum=0,
-        maximum=100_000, group="scoring",
-    )  # fmt: skip
+        4,
+        "Random sequences trained with the --score-seeds, too: they part training noise from order.",
+        minimum=0,
+        maximum=100_000,
+        group="scoring",
+    )
     until: Literal["none", "verdict"] = setting(
         "none",
         "verdict: add random sequences until one method is shown to be above the other on most of them.",

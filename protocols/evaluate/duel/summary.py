@@ -163,10 +163,23 @@ def summarise(run: Path, data: RunResults) -> DuelSummary:
     most, average = needed_for_claims(sample) if sample else (None, None)
     found, given = (_evaluated(data, labels, kind, asked, troubles) for kind in ("searched", "given"))
     return DuelSummary(
-        name, labels, pairs, sample, running, most, average, _spread(data, labels, pairs),
-        _worst(data, labels, pairs, every, troubles), tuple(a for a, _ in found), tuple(a for a, _ in given),
-        _test(found, asked), facts, data.stats, tuple(troubles), origin,
-    )  # fmt: skip
+        name,
+        labels,
+        pairs,
+        sample,
+        running,
+        most,
+        average,
+        _spread(data, labels, pairs),
+        _worst(data, labels, pairs, every, troubles),
+        tuple(a for a, _ in found),
+        tuple(a for a, _ in given),
+        _test(found, asked),
+        facts,
+        data.stats,
+        tuple(troubles),
+        origin,
+    )
 
 
 def _labels(run: Path, data: RunResults) -> tuple[str, str]:

@@ -89,7 +89,7 @@ class Common:
 
 def in_common(
     found: Sequence[TaskSequence], pool: PoolView, similarities: Mapping[str, Similarity], seed: int
-) -> Common:  # fmt: skip
+) -> Common:
     """Of ``found`` sequences; ``similarities`` by what they are made of, of the classes of ``pool`` in their order."""
     at = {c: i for i, c in enumerate(pool.class_ids)}
     notes = []
@@ -125,7 +125,7 @@ def _groups(s: TaskSequence, pool: PoolView, at: Mapping[ClassId, int]) -> list[
 
 def _similarity(
     s: TaskSequence, by: str, S: Float64, at: Mapping[ClassId, int], seed: int, drawn: bool
-) -> list[SequenceSimilarity]:  # fmt: skip
+) -> list[SequenceSimilarity]:
     tasks: Tasks = [np.array([at[c] for c in t.classes]) for t in s.tasks]
     own, ends = np.concatenate(tasks[1:]), np.cumsum([len(t) for t in tasks[1:]])[:-1]
     others = np.setdiff1d(np.arange(len(S)), tasks[0])
@@ -161,6 +161,7 @@ def _nearest(s: TaskSequence, by: str, m: Similarity, at: Mapping[ClassId, int])
         places = [at[c] for c in task.classes]
         found += [
             Pair(s.sequence_id, by, number, m.names[i], m.names[j], float(m.values[i, j]))
-            for k, i in enumerate(places) for j in places[k + 1 :]
-        ]  # fmt: skip
+            for k, i in enumerate(places)
+            for j in places[k + 1 :]
+        ]
     return sorted(found, key=lambda p: -p.similarity)[:NEAREST]

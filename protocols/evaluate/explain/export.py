@@ -77,19 +77,28 @@ def effect_rows(summary: Summary) -> list[Row]:
 def _of_method(m: MethodEffects) -> list[Row]:
     return [
         {
-            "method_id": m.method, "measure": measure, "figure": name, **_of_contrast(c),
-            "found_sequences": e.found_sequences, "seeds": e.seeds,
+            "method_id": m.method,
+            "measure": measure,
+            "figure": name,
+            **_of_contrast(c),
+            "found_sequences": e.found_sequences,
+            "seeds": e.seeds,
         }
-        for measure, e in m.measures.items() for name, c in (*e.means.items(), *e.effects.items())
-    ]  # fmt: skip
+        for measure, e in m.measures.items()
+        for name, c in (*e.means.items(), *e.effects.items())
+    ]
 
 
 def _of_contrast(c: Contrast) -> dict[str, Any]:
     return {
-        "value": c.interval.value, "low": finite(c.interval.low), "high": finite(c.interval.high),
-        "low_together": finite(c.together.low), "high_together": finite(c.together.high), "over": sorted(c.variances),
+        "value": c.interval.value,
+        "low": finite(c.interval.low),
+        "high": finite(c.interval.high),
+        "low_together": finite(c.together.low),
+        "high_together": finite(c.together.high),
+        "over": sorted(c.variances),
         "lacking": c.unavailable_because,
-    }  # fmt: skip
+    }
 
 
 def read(run: Path) -> Exported:

@@ -88,9 +88,11 @@ def conditions(data: RunResults, side: Compared, measure: Measure, index: ImageI
         images = tuple(_images(data, side, part, index, joint) for part in parts) if index else None
         known = images is not None and measure in ("accuracy", "gap")
         made[name] = Condition(
-            values, images if known else None, _populations(name, side.found),
+            values,
+            images if known else None,
+            _populations(name, side.found),
             tuple(not np.ptp(i, axis=0).any() for i in images) if images and (known or name == "reordered") else (),
-        )  # fmt: skip
+        )
     return made
 
 
@@ -99,11 +101,12 @@ def averaged(methods: Sequence[Conditions]) -> Conditions:
     return {
         name: Condition(
             tuple(np.mean(v, axis=0) for v in zip(*(m[name].values for m in methods), strict=True)),
-            _mean_images([m[name].images for m in methods]), methods[0][name].populations,
+            _mean_images([m[name].images for m in methods]),
+            methods[0][name].populations,
             tuple(map(all, zip(*(m[name].identical for m in methods), strict=True))),
         )
         for name in methods[0]
-    }  # fmt: skip
+    }
 
 
 def _mean_images(
@@ -119,9 +122,13 @@ def _populations(name: ConditionName, found: Sequence[TaskSequence]) -> tuple[fl
 
 
 def _figure(
-    data: RunResults, side: Compared, s: TaskSequence, seed: int, measure: Measure,
+    data: RunResults,
+    side: Compared,
+    s: TaskSequence,
+    seed: int,
+    measure: Measure,
     joint: Mapping[tuple[str, int], Right],
-) -> float:  # fmt: skip
+) -> float:
     scored = data.rollouts[s.sequence_id, side.method, seed]
     if measure == "accuracy":
         return acc(scored.accuracy)
@@ -134,9 +141,12 @@ def _figure(
 
 
 def _images(
-    data: RunResults, side: Compared, part: Sequence[TaskSequence], index: ImageIndex,
+    data: RunResults,
+    side: Compared,
+    part: Sequence[TaskSequence],
+    index: ImageIndex,
     joint: Mapping[tuple[str, int], Right],
-) -> NDArray[np.floating]:  # fmt: skip
+) -> NDArray[np.floating]:
     """``[D, R, I]`` of the accuracy, or of the gap if there is joint training."""
     found = np.zeros((len(part), len(side.seeds), sum(index.sizes.values())), dtype=np.float32)
     for i, s in enumerate(part):

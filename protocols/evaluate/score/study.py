@@ -118,9 +118,19 @@ def prepare(settings: ScoreSettings, states: Path, device: str, directory: Path)
     )
     trained = [*base.methods, *(m for r in references for m in (r.mean, r.bound))]
     return ScoreStudy(
-        settings, base.world, {EVALUATE: view}, base.methods, base.weight_tags,
-        reads_frozen(trained), base.source, (*whole, *unions), asked, references, (*remarks, *shared), original,
-    )  # fmt: skip
+        settings,
+        base.world,
+        {EVALUATE: view},
+        base.methods,
+        base.weight_tags,
+        reads_frozen(trained),
+        base.source,
+        (*whole, *unions),
+        asked,
+        references,
+        (*remarks, *shared),
+        original,
+    )
 
 
 def _distinct_labels(base: EvaluateStudy) -> tuple[EvaluateStudy, list[str], dict[str, str]]:

@@ -234,7 +234,7 @@ def _scoring(data: RunResults) -> RunResults:
 
 def _method(
     data: RunResults, method: str, compared: tuple[Compared | None, ...], origin: Origin, troubles: list[str]
-) -> MethodScore:  # fmt: skip
+) -> MethodScore:
     sides: dict[str, Side] = {}
     bounds: dict[str, float] = {}
     over: dict[str, float] = {}
@@ -304,9 +304,12 @@ def _tasks(data: RunResults, labels: Sequence[str], origin: Origin) -> tuple[Tas
         for i, task in enumerate(s.tasks):
             scores.append(
                 TaskScore(
-                    s.sequence_id, i + 1, len(task.classes), {m: float(a[i]) for m, a in final.items()},
+                    s.sequence_id,
+                    i + 1,
+                    len(task.classes),
+                    {m: float(a[i]) for m, a in final.items()},
                     {b: float(j.accuracy[-1, i]) for b, j in bounds.items() if j is not None},
                     {b: float(r.accuracy[-1, i]) for b, r in means.items() if r is not None and r.complete},
                 )
-            )  # fmt: skip
+            )
     return tuple(scores)

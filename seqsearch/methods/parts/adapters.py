@@ -48,9 +48,12 @@ class AdapterTraining(CosineTraining):
         "constant", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCHEDULER
     )
     milestones: int = param(
-        3, "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n", minimum=1, maximum=10_000,
+        3,
+        "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n",
+        minimum=1,
+        maximum=10_000,
         search=gtep.MILESTONES,
-    )  # fmt: skip
+    )
     lr_decay: float = param(
         0.1, "factor of each drop of scheduler=steplr", minimum=0.0, maximum=1.0, search=gtep.LR_DECAY
     )

@@ -25,9 +25,15 @@ class Guided(RehearsalTraining):
     """The authors' settings."""
 
     epochs: int = param(
-        170, "passes over the images of a later task", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=10,
-        tiny_search=(5, 10, 15), later=True,
-    )  # fmt: skip
+        170,
+        "passes over the images of a later task",
+        minimum=1,
+        maximum=10_000,
+        search=gtep.EPOCHS,
+        tiny=10,
+        tiny_search=(5, 10, 15),
+        later=True,
+    )
     first_epochs: int = param(200, "passes over the images of the first task", minimum=1, maximum=10_000, tiny=10)
     weight_decay: float = decay(2e-4)
     auxiliary: float = param(2.0, "weight of the auxiliary loss", minimum=0.0, maximum=1e6, later=True)
@@ -46,17 +52,26 @@ class Guided(RehearsalTraining):
         0.95, "share of the last network in a new one; the rest is g's", minimum=0.0, maximum=1.0, later=True
     )
     heads: int = param(
-        8, "of the attention that merges maps; the greatest common divisor of it and the features is taken", minimum=1,
-        maximum=1024, later=True,
-    )  # fmt: skip
+        8,
+        "of the attention that merges maps; the greatest common divisor of it and the features is taken",
+        minimum=1,
+        maximum=1024,
+        later=True,
+    )
     hidden: int = param(
-        0, "width within the projector; 0: as published, 2048 for 512 features and more, else 512", minimum=0,
-        maximum=100_000, tiny=128,
-    )  # fmt: skip
+        0,
+        "width within the projector; 0: as published, 2048 for 512 features and more, else 512",
+        minimum=0,
+        maximum=100_000,
+        tiny=128,
+    )
     projected: int = param(
-        0, "what is projected to; 0: as published, 1024 for 512 features and more, else 128", minimum=0,
-        maximum=100_000, tiny=64,
-    )  # fmt: skip
+        0,
+        "what is projected to; 0: as published, 1024 for 512 features and more, else 128",
+        minimum=0,
+        maximum=100_000,
+        tiny=64,
+    )
 
 
 @dataclass(frozen=True, eq=False)

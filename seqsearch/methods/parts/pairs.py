@@ -31,9 +31,11 @@ from seqsearch.methods.parts.training import Descent, Group, Training, descend
 def mask_of(published: str) -> Any:
     """A parameter: which classes compete in training, with a method's default."""
     return param(
-        published, "classes among which a pair's cross-entropy runs: all seen, or those of its own experience",
-        choices=("seen", "own"), later=True,
-    )  # fmt: skip
+        published,
+        "classes among which a pair's cross-entropy runs: all seen, or those of its own experience",
+        choices=("seen", "own"),
+        later=True,
+    )
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,14 @@ class WholeTraining(PairTraining):
     """Section 4.1: AdamW at 1e-5."""
 
     lr: float = param(
-        1e-5, "learning rate of the network", minimum=0.0, maximum=1e30, search=LogUniform(1e-6, 1e-3), embedded=1e-4,
+        1e-5,
+        "learning rate of the network",
+        minimum=0.0,
+        maximum=1e30,
+        search=LogUniform(1e-6, 1e-3),
+        embedded=1e-4,
         embedded_search=LogUniform(3e-5, 3e-3),
-    )  # fmt: skip
+    )
     head_lr: float = param(
         0.0, "learning rate of the head; 0: that of the network, as published", minimum=0.0, maximum=1e30, embedded=0.01
     )

@@ -41,22 +41,36 @@ class PromptTraining(Training):
     )
     batch_size: int = param(32, "images per step", minimum=1, maximum=100_000, search=gtep.BATCH_SIZE)
     lr: float = param(
-        0.001, "learning rate of prompts and head", minimum=0.0, maximum=1e30, search=gtep.PROMPT_LR, embedded=0.003,
+        0.001,
+        "learning rate of prompts and head",
+        minimum=0.0,
+        maximum=1e30,
+        search=gtep.PROMPT_LR,
+        embedded=0.003,
         embedded_search=EMBEDDED_LR,
-    )  # fmt: skip
+    )
     weight_decay: float = param(
-        0.0, "L2 penalty on what is trained (adamw: decoupled)", minimum=0.0, maximum=1e3,
+        0.0,
+        "L2 penalty on what is trained (adamw: decoupled)",
+        minimum=0.0,
+        maximum=1e3,
         search=gtep.PROMPT_WEIGHT_DECAY,
-    )  # fmt: skip
+    )
     optimizer: str = param("adam", "how a step is made", choices=("sgd", "adam", "adamw"), search=gtep.OPTIMIZER)
     scheduler: str = param(
-        "constant", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCHEDULER,
+        "constant",
+        "how the learning rate falls",
+        choices=("cosine", "steplr", "constant"),
+        search=gtep.SCHEDULER,
         embedded="cosine",
-    )  # fmt: skip
+    )
     milestones: int = param(
-        2, "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n", minimum=1, maximum=10_000,
+        2,
+        "drops n of scheduler=steplr, after 2i/(2n+1) of the steps, i = 1..n",
+        minimum=1,
+        maximum=10_000,
         search=gtep.MILESTONES,
-    )  # fmt: skip
+    )
     lr_decay: float = param(
         0.1, "factor of each drop of scheduler=steplr", minimum=0.0, maximum=1.0, search=gtep.LR_DECAY
     )

@@ -42,10 +42,17 @@ if TYPE_CHECKING:
 def decay(published: float) -> Any:
     """A parameter: weight decay in later tasks, with the ``published`` value as its default."""
     return param(
-        published, "L2 penalty on what is trained, in later tasks", minimum=0.0, maximum=1e3, search=gtep.WEIGHT_DECAY,
-        embedded=published, embedded_search=gtep.WEIGHT_DECAY, tiny=SHORT_DECAY, tiny_search=(1e-3, 5e-3, 1e-2, 2e-2),
+        published,
+        "L2 penalty on what is trained, in later tasks",
+        minimum=0.0,
+        maximum=1e3,
+        search=gtep.WEIGHT_DECAY,
+        embedded=published,
+        embedded_search=gtep.WEIGHT_DECAY,
+        tiny=SHORT_DECAY,
+        tiny_search=(1e-3, 5e-3, 1e-2, 2e-2),
         later=True,
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -53,30 +60,61 @@ class RehearsalTraining(FirstApart):
     """PyCIL's settings for networks from scratch, and GTEP's search spaces (Table 4)."""
 
     epochs: int = param(
-        170, "passes over the images of a later task", minimum=1, maximum=10_000, search=gtep.EPOCHS, tiny=15, embedded=6,
-        tiny_search=(5, 10, 15, 20), later=True,
-    )  # fmt: skip
+        170,
+        "passes over the images of a later task",
+        minimum=1,
+        maximum=10_000,
+        search=gtep.EPOCHS,
+        tiny=15,
+        embedded=6,
+        tiny_search=(5, 10, 15, 20),
+        later=True,
+    )
     lr: float = param(
-        0.1, "learning rate of later tasks", minimum=0.0, maximum=1e30, search=gtep.LR, tiny=0.05, embedded=0.005,
+        0.1,
+        "learning rate of later tasks",
+        minimum=0.0,
+        maximum=1e30,
+        search=gtep.LR,
+        tiny=0.05,
+        embedded=0.005,
         embedded_search=(0.001, 0.005, 0.02),
-        tiny_search=(0.01, 0.02, 0.05), later=True,
-    )  # fmt: skip
+        tiny_search=(0.01, 0.02, 0.05),
+        later=True,
+    )
     batch_size: int = param(
-        128, "images per step", minimum=1, maximum=100_000, search=gtep.SCRATCH_BATCH_SIZE, tiny=16, tiny_search=(8, 16, 32)
-    )  # fmt: skip
+        128,
+        "images per step",
+        minimum=1,
+        maximum=100_000,
+        search=gtep.SCRATCH_BATCH_SIZE,
+        tiny=16,
+        tiny_search=(8, 16, 32),
+    )
     weight_decay: float = decay(2e-4)
     scheduler: str = param(
-        "steplr", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCRATCH_SCHEDULER,
+        "steplr",
+        "how the learning rate falls",
+        choices=("cosine", "steplr", "constant"),
+        search=gtep.SCRATCH_SCHEDULER,
         tiny="cosine",
-    )  # fmt: skip
+    )
     milestones: int = param(
-        0, "drops n of scheduler=steplr in later tasks, after 2i/(2n+1) of the steps, i = 1..n; 0: as published", minimum=0,
-        maximum=10_000, search=gtep.MILESTONES, later=True,
-    )  # fmt: skip
-    lr_decay: float = param(
-        0.1, "factor of each drop of scheduler=steplr in later tasks", minimum=0.0, maximum=1.0, search=gtep.LR_DECAY,
+        0,
+        "drops n of scheduler=steplr in later tasks, after 2i/(2n+1) of the steps, i = 1..n; 0: as published",
+        minimum=0,
+        maximum=10_000,
+        search=gtep.MILESTONES,
         later=True,
-    )  # fmt: skip
+    )
+    lr_decay: float = param(
+        0.1,
+        "factor of each drop of scheduler=steplr in later tasks",
+        minimum=0.0,
+        maximum=1.0,
+        search=gtep.LR_DECAY,
+        later=True,
+    )
     first_epochs: int = param(
         200, "passes over the images of the first task", minimum=1, maximum=10_000, tiny=15, embedded=6
     )
@@ -87,9 +125,13 @@ class RehearsalTraining(FirstApart):
         5e-4, "L2 penalty in the first task", minimum=0.0, maximum=1e3, embedded=5e-4, tiny=SHORT_DECAY
     )
     memory: int = param(
-        2000, "stored images: of all classes together, or of each (memory_of)", minimum=1, maximum=10_000_000, tiny=48,
+        2000,
+        "stored images: of all classes together, or of each (memory_of)",
+        minimum=1,
+        maximum=10_000_000,
+        tiny=48,
         embedded=500,
-    )  # fmt: skip
+    )
     memory_of: str = param("all", "what memory counts", choices=("all", "class"))
 
     def drops(self) -> Sequence[float]:
@@ -200,9 +242,7 @@ class Rehearsal(Method):
         return saved({"rows": self.stored.rows, "columns": self.stored.columns, "means": self.means}, "memory.")
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        self.stored = replace(
-            self.stored, rows=state["memory.rows"].clone(), columns=state["memory.columns"].clone()
-        )  # fmt: skip
+        self.stored = replace(self.stored, rows=state["memory.rows"].clone(), columns=state["memory.columns"].clone())
         self.means = state["memory.means"].to(self.context.device, copy=True)
 
     def footprint(self, params: int) -> Footprint:

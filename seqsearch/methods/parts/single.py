@@ -30,12 +30,17 @@ class WeighedDistillation(RehearsalTraining):
     """PyCIL's settings of WA and BiC, and GTEP's search spaces."""
 
     lamb: float = param(
-        0.0, "lambda: weight of the distillation beside cross-entropy; 0: both by the share of old classes",
-        minimum=0.0, maximum=1e12, search=gtep.DISTILLATION, tiny=1.0, later=True,
-    )  # fmt: skip
+        0.0,
+        "lambda: weight of the distillation beside cross-entropy; 0: both by the share of old classes",
+        minimum=0.0,
+        maximum=1e12,
+        search=gtep.DISTILLATION,
+        tiny=1.0,
+        later=True,
+    )
     temperature: float = param(
         2.0, "T of the distillation", minimum=0.01, maximum=1e6, search=gtep.TEMPERATURE, later=True
-    )  # fmt: skip
+    )
 
     def drops(self) -> Sequence[float]:
         return 60 / 170, 100 / 170, 140 / 170

@@ -56,26 +56,48 @@ def scheduler_of(pretrained: str, embedded: str = "cosine") -> Any:
 def head_rate(embedded: float) -> Any:
     """A parameter, with its value on the embedded backbone."""
     return param(
-        0.001, "learning rate of the head", minimum=0.0, maximum=1e30, search=LogUniform(1e-4, 0.05),
-        embedded=embedded, embedded_search=LogUniform(0.005, 0.5), scratch=0.1, scratch_search=gtep.LR, tiny=0.05,
+        0.001,
+        "learning rate of the head",
+        minimum=0.0,
+        maximum=1e30,
+        search=LogUniform(1e-4, 0.05),
+        embedded=embedded,
+        embedded_search=LogUniform(0.005, 0.5),
+        scratch=0.1,
+        scratch_search=gtep.LR,
+        tiny=0.05,
         tiny_search=TINY_LR,
-    )  # fmt: skip
+    )
 
 
 def backbone_rate(embedded: float) -> Any:
     """A parameter, with its value on the embedded backbone."""
     return param(
-        0.001, "learning rate of the backbone", minimum=0.0, maximum=1e30, search=LogUniform(1e-5, 0.01),
-        embedded=embedded, embedded_search=LogUniform(1e-4, 0.02), scratch=0.1, scratch_search=gtep.LR, tiny=0.05,
+        0.001,
+        "learning rate of the backbone",
+        minimum=0.0,
+        maximum=1e30,
+        search=LogUniform(1e-5, 0.01),
+        embedded=embedded,
+        embedded_search=LogUniform(1e-4, 0.02),
+        scratch=0.1,
+        scratch_search=gtep.LR,
+        tiny=0.05,
         tiny_search=TINY_LR,
-    )  # fmt: skip
+    )
 
 
 def light_decay(published: float = 2e-4, scratch: float = 2e-4) -> Any:
     """A parameter: weight decay, with the ``published`` value as its default and a larger one on ``scratch:tiny``."""
     return param(
-        published, "L2 penalty on what is trained", minimum=0.0, maximum=1e3, embedded=5e-4, scratch=scratch, tiny=SHORT_DECAY
-    )  # fmt: skip
+        published,
+        "L2 penalty on what is trained",
+        minimum=0.0,
+        maximum=1e3,
+        embedded=5e-4,
+        scratch=scratch,
+        tiny=SHORT_DECAY,
+    )
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,14 @@ _FIELDS = 16
 
 
 def draw(
-    tiles: Tiles, tile_starts: NDArray[np.int64], tile_counts: NDArray[np.int64], keys: Keys, side: int, strength: float,
+    tiles: Tiles,
+    tile_starts: NDArray[np.int64],
+    tile_counts: NDArray[np.int64],
+    keys: Keys,
+    side: int,
+    strength: float,
     style: str = "plain",
-) -> NDArray[np.uint8]:  # fmt: skip
+) -> NDArray[np.uint8]:
     """Images [n, 3, side, side] RGB.
 
     Args:

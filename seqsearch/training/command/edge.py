@@ -52,17 +52,29 @@ def run_command(world: World, edge: Edge, worker: str, space: Callable[[], str])
         answer = _answered(world, edge, tasks)
     except CommandFailed as error:
         return EdgeResult(
-            edge.digest, edge.key.digest, error.status, message=str(error), worker=worker,
+            edge.digest,
+            edge.key.digest,
+            error.status,
+            message=str(error),
+            worker=worker,
             train_seconds=time.perf_counter() - begin,
-        )  # fmt: skip
+        )
     return EdgeResult(
-        edge.digest, edge.key.digest, "ok", answer.judged, (answer.head,), trained=(edge.key.digest,),
-        train_seconds=time.perf_counter() - begin, worker=worker, steps=answer.steps,
+        edge.digest,
+        edge.key.digest,
+        "ok",
+        answer.judged,
+        (answer.head,),
+        trained=(edge.key.digest,),
+        train_seconds=time.perf_counter() - begin,
+        worker=worker,
+        steps=answer.steps,
         feature_space=space() if edge.judged == "reward" else "",
         notes=(
-            ("confined", float(confined.available() > 0)), ("self_graded", float(not predicts(edge.key.method.command))),
+            ("confined", float(confined.available() > 0)),
+            ("self_graded", float(not predicts(edge.key.method.command))),
         ),
-    )  # fmt: skip
+    )
 
 
 def _answered(world: World, edge: Edge, tasks: Tasks) -> Answer:

@@ -72,9 +72,14 @@ def _started(words: list[str], places: Places, writes: str) -> Iterator[subproce
     folders = [str(places.out.path), str(places.scratch.path), *filter(None, writes.split(":"))]
     confined.inherit(True)
     process = subprocess.Popen(
-        [sys.executable, "-I", "-S", confined.__file__, *folders, "--", *words], cwd=places.out.path, env=environment,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-    )  # fmt: skip
+        [sys.executable, "-I", "-S", confined.__file__, *folders, "--", *words],
+        cwd=places.out.path,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
     try:
         yield process
     finally:

@@ -80,11 +80,20 @@ _PROMPTS = {
     "pretrained": True, "drop": 0.0, "drop_path": 0.0,
 }  # fmt: skip
 _POOLED = _PROMPTS | {
-    "get_original_backbone": True, "global_pool": "token", "freeze": ["blocks", "patch_embed", "cls_token", "norm", "pos_embed"],
-    "prompt_pool": True, "size": POOL, "length": TOKENS, "prompt_key": True, "prompt_key_init": "uniform",
-    "shared_prompt_key": False, "batchwise_prompt": True, "embedding_key": "cls", "pull_constraint": True,
+    "get_original_backbone": True,
+    "global_pool": "token",
+    "freeze": ["blocks", "patch_embed", "cls_token", "norm", "pos_embed"],
+    "prompt_pool": True,
+    "size": POOL,
+    "length": TOKENS,
+    "prompt_key": True,
+    "prompt_key_init": "uniform",
+    "shared_prompt_key": False,
+    "batchwise_prompt": True,
+    "embedding_key": "cls",
+    "pull_constraint": True,
     "pull_constraint_coeff": 0.1,
-}  # fmt: skip
+}
 _TRAINING = {"epochs": 3, "batch_size": TRAIN, "optimizer": "adam", "scheduler": "constant", "weight_decay": 0.0}
 
 

@@ -181,9 +181,17 @@ def backbone_of(args: dict[str, Any], pretrained: bool = False) -> torch.nn.Modu
     if kind.endswith(("_adapter", "_ease")):
         file = importlib.import_module("backbone.vit_adapter" if kind.endswith("_adapter") else "backbone.vit_ease")
         tuning = SimpleNamespace(
-            ffn_adapt=True, ffn_option="parallel", ffn_adapter_layernorm_option="none", ffn_adapter_init_option="lora",
-            ffn_adapter_scalar="0.1", ffn_num=BOTTLENECK, d_model=WIDTH, vpt_on=False, vpt_num=0, _device="cpu",
-        )  # fmt: skip
+            ffn_adapt=True,
+            ffn_option="parallel",
+            ffn_adapter_layernorm_option="none",
+            ffn_adapter_init_option="lora",
+            ffn_adapter_scalar="0.1",
+            ffn_num=BOTTLENECK,
+            d_model=WIDTH,
+            vpt_on=False,
+            vpt_num=0,
+            _device="cpu",
+        )
         model = file.VisionTransformer(**SHAPE, num_classes=0, tuning_config=tuning)
         missing = model.load_state_dict(weights(split=True), strict=False).missing_keys
         assert all("adapt" in name for name in missing)
@@ -210,8 +218,13 @@ def prompted(file: str, args: dict[str, Any], positions: int, **more: Any) -> to
     """The network of L2P or DualPrompt with head, prompts and keys."""
     names = ("embedding_key", "prompt_pool", "prompt_key", "top_k", "batchwise_prompt", "head_type", "use_prompt_mask")
     model = importlib.import_module(file).VisionTransformer(
-        **SHAPE, num_classes=CLASSES, prompt_length=args["length"], pool_size=args["size"], **{n: args[n] for n in names}, **more
-    )  # fmt: skip
+        **SHAPE,
+        num_classes=CLASSES,
+        prompt_length=args["length"],
+        pool_size=args["size"],
+        **{n: args[n] for n in names},
+        **more,
+    )
     own = {"head.weight": START["head"], "head.bias": torch.zeros(CLASSES)}
     if file.endswith("l2p"):
         own |= {"prompt.prompt": START["tokens"], "prompt.prompt_key": START["keys"]}

@@ -90,9 +90,12 @@ def test_position_embeddings_of_another_image_size_are_interpolated_as_timm_does
     ours = build_timm("test_vit", str(tmp_path / "small.safetensors")).module()
     theirs = made("test_vit", num_classes=0)
     theirs.load_state_dict(
-        {k: v for k, v in timm.models.vision_transformer.checkpoint_filter_fn(smaller.state_dict(), theirs).items()
-         if not k.startswith("head.")}
-    )  # fmt: skip
+        {
+            k: v
+            for k, v in timm.models.vision_transformer.checkpoint_filter_fn(smaller.state_dict(), theirs).items()
+            if not k.startswith("head.")
+        }
+    )
     for name, tensor in theirs.state_dict().items():
         torch.testing.assert_close(ours.state_dict()[name], tensor)
 

@@ -71,9 +71,13 @@ def test_what_depends_on_name_code_and_clock_does_not_count(
     ],
 )
 def test_the_last_bit_counts(
-    runs: tuple[Path, Path], file: str, column: str, value: Any, monkeypatch: pytest.MonkeyPatch,
+    runs: tuple[Path, Path],
+    file: str,
+    column: str,
+    value: Any,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     changed(runs[0] / "estimates.parquet", "low", 0, 0.0)
     shutil.copy(runs[0] / "estimates.parquet", runs[1])
     changed(runs[1] / file, column, 0, value)

@@ -67,8 +67,26 @@ def write_cars(root: Path, adverts: int = 8, views: int = 3) -> Path:
         for a in range(adverts):
             colour, advert = COLOURS[(a + label) % 3], f"{key}$${a}"
             miles = "" if a == 3 else str(1000 * (a + 1))
-            ads.append([maker, model, key, advert, 2018, 4, colour, 2012 + a % 3, "Saloon", miles, "1.6L", "Manual", "Petrol",
-                        5000 + 7 * a, 4, 5.0])  # fmt: skip
+            ads.append(
+                [
+                    maker,
+                    model,
+                    key,
+                    advert,
+                    2018,
+                    4,
+                    colour,
+                    2012 + a % 3,
+                    "Saloon",
+                    miles,
+                    "1.6L",
+                    "Manual",
+                    "Petrol",
+                    5000 + 7 * a,
+                    4,
+                    5.0,
+                ]
+            )
             for v in range(views):
                 name = f"{maker}$${model}$${2012}$${colour}$${advert}$$image_{v}.jpg"
                 picture(root / "resized_DVM" / maker / model / "2012" / colour / name, 30 * a, 40 * v, 80 * label)

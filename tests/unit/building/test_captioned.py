@@ -105,8 +105,10 @@ def test_left_over_ones_can_be_left_out(tmp_path: Path) -> None:
 
 def test_splits_and_what_is_bound_come_along(tmp_path: Path) -> None:
     root = images(tmp_path / "set", *(f"cat/{i:02d}.png" for i in range(24)))
-    records = [{"image": f"cat/{i:02d}", "text": f"no {i}", "advert": i // 3, "split": "test" if i % 2 else "train"}
-               for i in range(24)]  # fmt: skip
+    records = [
+        {"image": f"cat/{i:02d}", "text": f"no {i}", "advert": i // 3, "split": "test" if i % 2 else "train"}
+        for i in range(24)
+    ]
     source = jsonl(tmp_path / "t.jsonl", records)
     pool, found = told(root, source, bound="advert")
     assert found.torn == 8  # all adverts are in both parts of this split

@@ -89,13 +89,18 @@ def test_sources_are_groups_and_aliases_are_reported_and_merged(tmp_path: Path) 
     more = write(tmp_path / "more", {"Hotdogs": 5, "tea": 5}, start=50)
     pool, report = build(tmp_path / "out.parquet", foods, more)
     assert [(c.group, c.name) for c in pool.classes] == [
-        ("foods", "hot_dog"), ("foods", "soup"), ("more", "Hotdogs"), ("more", "tea"),
-    ]  # fmt: skip
+        ("foods", "hot_dog"),
+        ("foods", "soup"),
+        ("more", "Hotdogs"),
+        ("more", "tea"),
+    ]
     assert [(a.first, a.second) for a in report.aliases] == [(("foods", "hot_dog"), ("more", "Hotdogs"))]
     pool, report = build(tmp_path / "merged.parquet", foods, more, merge_aliases=True)
     assert [(c.group, c.name, c.count) for c in pool.classes] == [
-        ("foods", "hot_dog", 10), ("foods", "soup", 5), ("more", "tea", 5),
-    ]  # fmt: skip
+        ("foods", "hot_dog", 10),
+        ("foods", "soup", 5),
+        ("more", "tea", 5),
+    ]
     assert len(report.merged) == 1
 
 
@@ -178,11 +183,15 @@ def test_the_command_says_what_it_did(tmp_path: Path) -> None:
     result = run("build", str(root), str(out), "--workers", "1")
     assert result.exit_code == 0, result.output
     for line in (
-        f"{out}: 12 images of 1 class(es) in 1 group(s)", "skipped: 1 image(s): 1 not an image of a known format",
+        f"{out}: 12 images of 1 class(es) in 1 group(s)",
+        "skipped: 1 image(s): 1 not an image of a known format",
         "  a/bad.png: not an image",
-        "dropped (--min-images): 1 class(es)", "  data/bb, 3 images", "1 file(s) are no images by their names, e.g. a/notes.txt",
-        f"all of it is in {out}.report.json", f"{out}: 1 class(es) are too few for two tasks of two",
-    ):  # fmt: skip
+        "dropped (--min-images): 1 class(es)",
+        "  data/bb, 3 images",
+        "1 file(s) are no images by their names, e.g. a/notes.txt",
+        f"all of it is in {out}.report.json",
+        f"{out}: 1 class(es) are too few for two tasks of two",
+    ):
         assert line in result.output
     assert json.loads(Path(f"{out}.report.json").read_text())["dropped"] == [["data", "bb", 3]]
     again = run("build", str(root), str(out))

@@ -23,9 +23,13 @@ from tests.studies import finished_run
 @pytest.fixture(scope="module")
 def run(tmp_path_factory) -> Path:
     return finished_run(
-        tmp_path_factory.mktemp("runs") / "r", methods="simplecil,ranpac:M=32",
-        pool="glyphs:classes=24,train=4,reward=3,test=3", searches=3, tasks=2, score_seeds=3,
-    )  # fmt: skip
+        tmp_path_factory.mktemp("runs") / "r",
+        methods="simplecil,ranpac:M=32",
+        pool="glyphs:classes=24,train=4,reward=3,test=3",
+        searches=3,
+        tasks=2,
+        score_seeds=3,
+    )
 
 
 @pytest.fixture(scope="module")

@@ -59,8 +59,9 @@ def test_surrogates_search_and_methods_are_scored_on_what_they_find(surrogate: P
     found = [r for r in table(surrogate, "sequences") if r["kind"] == "searched"]
     assert {tuple(r["method_ids"]) for r in found} == {("ranpac:M=16",)}, "found for the methods"
     assert {(r["role"], r["method_id"]) for r in table(surrogate, "results")} == {
-        ("search", "simplecil"), ("rescore", "ranpac:M=16"),
-    }  # fmt: skip
+        ("search", "simplecil"),
+        ("rescore", "ranpac:M=16"),
+    }
     assert set(json.loads((surrogate / "config.json").read_text())["identity"]["surrogates"]) == {"simplecil"}
 
 

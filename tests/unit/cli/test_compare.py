@@ -77,9 +77,12 @@ HOSTILE = ("\x1b[31mred", "<script>", "=cmd()", "a\nb", "[bold]m", "\u202eevil",
 def test_names_of_strangers_are_shown_and_nothing_else(tmp_path: Path) -> None:
     f = sequence(POOL, "search-0", "searched", HOSTILE, [[0, 1], [2, 3]])
     run_of_strangers = write_run(
-        tmp_path / "\x1b[2J\n<i>", RenamedPool(POOL, "c", "<u>\x1b[31m"), [f],
-        [rescored(f, m, seed, result(0.5)) for m in HOSTILE for seed in (1000, 1001)], HOSTILE,
-    )  # fmt: skip
+        tmp_path / "\x1b[2J\n<i>",
+        RenamedPool(POOL, "c", "<u>\x1b[31m"),
+        [f],
+        [rescored(f, m, seed, result(0.5)) for m in HOSTILE for seed in (1000, 1001)],
+        HOSTILE,
+    )
     for arguments in ((), ("--json",), ("--out", tmp_path / "out"), ("--reference", "none")):
         ran = run(run_of_strangers, *arguments)
         assert ran.exit_code == 2 * ("--reference" in arguments), ran.output

@@ -58,9 +58,13 @@ def test_torch_is_not_imported_for_it(tmp_path: Path, line: str, offers: set[str
     (tmp_path / "runs/mine").mkdir(parents=True)
     (tmp_path / "runs/mine/config.json").write_text("{}")
     done = subprocess.run(
-        [sys.executable, "-c", COMMAND], capture_output=True, text=True, timeout=300, cwd=tmp_path,
+        [sys.executable, "-c", COMMAND],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **asked(line)},
-    )  # fmt: skip
+    )
     assert {text.removeprefix("plain,") for text in done.stdout.split()} == offers
     assert done.stderr == "heavy: [] exit: 0\n"
 

@@ -247,8 +247,11 @@ def test_what_each_modality_is_worth(tmp_path) -> None:
     said = json.loads(ended.stdout)
     assert json.loads((tmp_path / "run/config.json").read_text())["identity"]["scenario"] == "modalities"
     assert [w["judged_by"] for w in said["modalities"]] == [
-        "image_only", "text_only", "mismatched_image", "mismatched_text",
-    ]  # fmt: skip
+        "image_only",
+        "text_only",
+        "mismatched_image",
+        "mismatched_text",
+    ]
     figures = pd.read_parquet(tmp_path / "run/run_figures.parquet").pivot_table("average", "seed", "classifier")
     for w in said["modalities"]:
         lost = (figures["head"] - figures[w["judged_by"]]).mean()

@@ -33,11 +33,28 @@ def methods_in(run: Path) -> dict[str, int]:
 def test_the_hardest_sequence_is_searched_with_prompts_and_replay_of_pairs(tmp_path: Path) -> None:
     out = tmp_path / "run"
     said = ran(
-        "cldyb", "--methods", "mm_dp:epochs=1,mm_er:epochs=1", "--pool", POOL.format(8), "--tasks", "2",
-        "--classes-per-task", "2", "--candidates", "3",
-        "--condensed", "2", "--simulations", "1", "--lookahead", "0", "--score-seeds", "1",
-        "--out", str(out),
-    )  # fmt: skip
+        "cldyb",
+        "--methods",
+        "mm_dp:epochs=1,mm_er:epochs=1",
+        "--pool",
+        POOL.format(8),
+        "--tasks",
+        "2",
+        "--classes-per-task",
+        "2",
+        "--candidates",
+        "3",
+        "--condensed",
+        "2",
+        "--simulations",
+        "1",
+        "--lookahead",
+        "0",
+        "--score-seeds",
+        "1",
+        "--out",
+        str(out),
+    )
     assert "mm_dp" in said
     moved = [json.loads(r["notes"])[REPRESENTATION_DRIFT] for r in pq.read_table(out / "trainings.parquet").to_pylist()]
     assert moved
@@ -49,9 +66,20 @@ def test_the_hardest_sequence_is_searched_with_prompts_and_replay_of_pairs(tmp_p
 def test_the_distribution_over_class_orders_of_methods_of_pairs(tmp_path: Path) -> None:
     out = tmp_path / "run"
     said = ran(
-        "edge", "--methods", "mm_dpcf:epochs=1,mm_l2p:epochs=1", "--pool", POOL.format(6), "--tasks", "3",
-        "--random-sequences", "3", "--score-seeds", "2", "--out", str(out),
-    )  # fmt: skip
+        "edge",
+        "--methods",
+        "mm_dpcf:epochs=1,mm_l2p:epochs=1",
+        "--pool",
+        POOL.format(6),
+        "--tasks",
+        "3",
+        "--random-sequences",
+        "3",
+        "--score-seeds",
+        "2",
+        "--out",
+        str(out),
+    )
     assert "mm_dpcf" in said
     assert methods_in(out) == {"mm_dpcf:epochs=1": 3, "mm_l2p:epochs=1": 3}
 

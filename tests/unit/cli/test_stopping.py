@@ -26,8 +26,11 @@ ALL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def start(*arguments: object) -> subprocess.Popen[str]:
     """The command, as soon as it handles signals."""
     process = subprocess.Popen(
-        [*COMMAND, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [*COMMAND, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     wait(lambda: handles(process.pid, signal.SIGHUP))
     return process
 

@@ -37,8 +37,11 @@ def test_known_values_stay() -> None:
     code = "from seqsearch.core.digests import digest_of; print(digest_of('task', [1, 2.5, None], {'b': 1, 'a': 'x'}))"
     said = subprocess.run(
         [sys.executable, "-c", code],
-        capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "1", "PATH": ""},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONHASHSEED": "1", "PATH": ""},
+    )
     assert (
         said.stdout.strip()
         == digest_of("task", [1, 2.5, None], {"a": "x", "b": 1})

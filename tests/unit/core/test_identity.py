@@ -99,9 +99,12 @@ def test_a_method_is_what_it_and_what_feeds_it_import_no_more_and_no_less(packag
 
 def _feeding() -> list[str]:
     return [
-        "seqsearch.training.trainer", "seqsearch.training.context", "seqsearch.training.scenarios.class_incremental",
-        "seqsearch.pools.glyphs", "seqsearch.backbones.glyph_vit",
-    ]  # fmt: skip
+        "seqsearch.training.trainer",
+        "seqsearch.training.context",
+        "seqsearch.training.scenarios.class_incremental",
+        "seqsearch.pools.glyphs",
+        "seqsearch.backbones.glyph_vit",
+    ]
 
 
 def test_methods_differ_by_what_they_import(package: Path) -> None:

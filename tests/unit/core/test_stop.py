@@ -106,8 +106,11 @@ def test_a_forked_child_dies_of_it_and_what_is_ignored_stays_ignored() -> None:
     code = BEGIN.replace("stop.install", "signal.signal(signal.SIGHUP, signal.SIG_IGN)\nstop.install")
     ignoring = subprocess.run(
         [sys.executable, "-c", code + "send(signal.SIGHUP)\nprint('goes on')"],
-        capture_output=True, text=True, cwd=ROOT, timeout=60,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=60,
+    )
     assert ignoring.stdout == "goes on\n"
 
 

@@ -18,9 +18,11 @@ def conditions(F: int, D: int = 4, L: int = 5, R: int = 3, seed: int = 0):
         return tuple(mean + 0.02 * rng.normal(size=(n, R)) for _ in range(parts))
 
     return {
-        "random": Condition(draw(L, 0.7, 1)), "regrouped": Condition(draw(D, 0.65, F), populations=(50.0,) * F),
-        "reordered": Condition(draw(D, 0.6, F), populations=(4.0,) * F), "found": Condition(draw(1, 0.5, F)),
-    }  # fmt: skip
+        "random": Condition(draw(L, 0.7, 1)),
+        "regrouped": Condition(draw(D, 0.65, F), populations=(50.0,) * F),
+        "reordered": Condition(draw(D, 0.6, F), populations=(4.0,) * F),
+        "found": Condition(draw(1, 0.5, F)),
+    }
 
 
 @pytest.mark.parametrize("F", [1, 2, 3, 5])
@@ -64,9 +66,11 @@ def test_what_searches_share_does_not_widen_paired_effects():
     given = conditions(3)
     shift = (0.0, -0.2, 0.1)
     moved = {
-        n: c if n == "random" else Condition(tuple(v + s for v, s in zip(c.values, shift, strict=True)), None, c.populations)
+        n: c
+        if n == "random"
+        else Condition(tuple(v + s for v, s in zip(c.values, shift, strict=True)), None, c.populations)
         for n, c in given.items()
-    }  # fmt: skip
+    }
     before, after = effects(given).effects, effects(moved).effects
     for name in ("grouping", "order"):
         assert after[name].interval.half_width == pytest.approx(before[name].interval.half_width)

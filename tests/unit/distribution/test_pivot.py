@@ -40,9 +40,7 @@ def test_the_transformation_by_hand():
     assert t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6 == pytest.approx(stats.t.ppf(0.975, n - 1))
 
 
-@given(
-    skew=st.floats(-4, 4), true=st.floats(-6, 6), n=st.integers(5, 200), level=st.sampled_from([0.8, 0.95, 0.99])
-)  # fmt: skip
+@given(skew=st.floats(-4, 4), true=st.floats(-6, 6), n=st.integers(5, 200), level=st.sampled_from([0.8, 0.95, 0.99]))
 def test_p_values_and_bounds_agree(skew, true, n, level):
     pivot = Pivot(0.0, 1.0, skew, n, n - 1)
     low, high = pivot.bounds(level)

@@ -83,9 +83,22 @@ def test_a_stopped_run_goes_on_with_the_same_plan(tmp_path: Path) -> None:
 def test_unequal_tasks_several_extremes_and_own_orders(tmp_path: Path) -> None:
     (tmp_path / "orders.txt").write_text("8 7 6 5 4 3 2 1 0\n0 1 2 3 4 5 6 7 8\n")
     said = edge(
-        "--methods", "simplecil", *SMALL, "--initial-classes", 5, "--random-sequences", 4, "--extremes", 2, "--orders",
-        tmp_path / "orders.txt", "--objective", "lags", "--out", tmp_path / "run",
-    )  # fmt: skip
+        "--methods",
+        "simplecil",
+        *SMALL,
+        "--initial-classes",
+        5,
+        "--random-sequences",
+        4,
+        "--extremes",
+        2,
+        "--orders",
+        tmp_path / "orders.txt",
+        "--objective",
+        "lags",
+        "--out",
+        tmp_path / "run",
+    )
     assert said.exit_code == 0, said.stderr
     rows = pq.read_table(tmp_path / "run" / "sequences.parquet").to_pandas()
     sizes = rows.groupby(["sequence_id", "step"]).size().unstack()
@@ -133,8 +146,16 @@ def test_sequences_that_fail_are_said_and_others_added_for_until(tmp_path: Path)
         "        return super().fit_task(task)\n"
     )
     said = edge(
-        "--methods", f"{tmp_path}/own.py:Picky", *SMALL, "--random-sequences", 6, "--until", "q25", "--out", tmp_path / "run"
-    )  # fmt: skip
+        "--methods",
+        f"{tmp_path}/own.py:Picky",
+        *SMALL,
+        "--random-sequences",
+        6,
+        "--until",
+        "q25",
+        "--out",
+        tmp_path / "run",
+    )
     assert said.exit_code == 0, said.stderr
     rows = pq.read_table(tmp_path / "run" / "results.parquet").to_pandas()
     status = rows[rows.seed >= of_order(0)].groupby("sequence_id").status.first()

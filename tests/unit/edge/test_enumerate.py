@@ -62,12 +62,30 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     encoders = text_models(tmp_path_factory.mktemp("models"), sorted(words))
     run = tmp_path_factory.mktemp("runs") / "every"
     said = edge(
-        "--methods", "er:epochs=1,aper_adapter:epochs=1", "--pool", POOL, "--tasks", 3, "--enumerate", "--score-seeds", 1,
-        "--random-sequences", 30, "--similarity", "names",
-        "--encoders", f"prototypes,confusion,{encoders}/sentences,{encoders}/clip", "--planner", "exact", "--workers", 0,
-        "--backbone", TWO_BLOCKS,
-        "--out", run,
-    )  # fmt: skip
+        "--methods",
+        "er:epochs=1,aper_adapter:epochs=1",
+        "--pool",
+        POOL,
+        "--tasks",
+        3,
+        "--enumerate",
+        "--score-seeds",
+        1,
+        "--random-sequences",
+        30,
+        "--similarity",
+        "names",
+        "--encoders",
+        f"prototypes,confusion,{encoders}/sentences,{encoders}/clip",
+        "--planner",
+        "exact",
+        "--workers",
+        0,
+        "--backbone",
+        TWO_BLOCKS,
+        "--out",
+        run,
+    )
     assert said.exit_code == 0, said.stderr
     return run, said.stdout
 
@@ -225,9 +243,23 @@ def test_a_finished_run_is_left_as_it_is(every: tuple[Path, str]) -> None:
 
 def test_three_random_sequences_beside_three_on_average_are_rows_of_their_own(tmp_path: Path) -> None:
     said = edge(
-        "--methods", "simplecil", "--pool", "glyphs:classes=4,train=4,reward=2,test=2", "--tasks", 2, "--enumerate",
-        "--score-seeds", 1, "--random-sequences", 3, "--workers", 0, "--quiet", "--out", tmp_path / "run",
-    )  # fmt: skip
+        "--methods",
+        "simplecil",
+        "--pool",
+        "glyphs:classes=4,train=4,reward=2,test=2",
+        "--tasks",
+        2,
+        "--enumerate",
+        "--score-seeds",
+        1,
+        "--random-sequences",
+        3,
+        "--workers",
+        0,
+        "--quiet",
+        "--out",
+        tmp_path / "run",
+    )
     assert said.exit_code == 0, said.stderr
     truth = summary_of(tmp_path / "run").methods[0].truth
     assert truth is not None

@@ -139,9 +139,24 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     names = class_names(build_pool(POOL))
     write(folder / "flat.csv", checked(np.zeros((4, 4)), names, "made up", "made up"))
     said = edge(
-        "--methods", "simplecil", "--pool", POOL, "--tasks", 2, "--similarity", folder / "flat.csv", "--enumerate",
-        "--random-sequences", 3, "--score-seeds", 1, "--workers", 0, "--out", folder / "run",
-    )  # fmt: skip
+        "--methods",
+        "simplecil",
+        "--pool",
+        POOL,
+        "--tasks",
+        2,
+        "--similarity",
+        folder / "flat.csv",
+        "--enumerate",
+        "--random-sequences",
+        3,
+        "--score-seeds",
+        1,
+        "--workers",
+        0,
+        "--out",
+        folder / "run",
+    )
     assert said.exit_code == 0, said.stderr
     return folder / "run", said
 
@@ -161,9 +176,21 @@ def test_it_is_said_before_anything_is_trained(every: tuple[Path, Result], monke
     monkeypatch.setattr(EdgeRun, "_planners", stop)
     out = every[0].with_name("stopped")
     said = edge(
-        "--methods", "simplecil", "--pool", POOL, "--tasks", 2, "--similarity", every[0].with_name("flat.csv"),
-        "--random-sequences", 3, "--workers", 0, "--out", out,
-    )  # fmt: skip
+        "--methods",
+        "simplecil",
+        "--pool",
+        POOL,
+        "--tasks",
+        2,
+        "--similarity",
+        every[0].with_name("flat.csv"),
+        "--random-sequences",
+        3,
+        "--workers",
+        0,
+        "--out",
+        out,
+    )
     assert said.exit_code == 2
     assert "here training begins" in said.stderr
     assert '"flat similarity"' in (out / "log.jsonl").read_text()

@@ -23,9 +23,18 @@ def edge(name: str, status: Any = "ok") -> EdgeResult:
     head = ClassifierCounts("head", ((2, 1), (1, 1)), ((2, 2), (2, 2)), RIGHT)
     other = ClassifierCounts("nme", ((0, 1), (1, 1)), ((0, 1), (2, 1)))
     return EdgeResult(
-        name, f"state-{name}", status, ((2, 2), (2, 2)), (head, other), (("drift", -0.5),), (f"state-{name}",), "space",
-        (("params", 8),), 1.5, 0.5,
-    )  # fmt: skip
+        name,
+        f"state-{name}",
+        status,
+        ((2, 2), (2, 2)),
+        (head, other),
+        (("drift", -0.5),),
+        (f"state-{name}",),
+        "space",
+        (("params", 8),),
+        1.5,
+        0.5,
+    )
 
 
 def probe(name: str) -> ProbeResult:

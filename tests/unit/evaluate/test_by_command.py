@@ -62,8 +62,16 @@ def test_a_command_that_fails_loses_nothing_of_the_others(run: Path, tmp_path: P
 
 def test_a_duel_with_a_command(tmp_path: Path) -> None:
     small = [f"--{n.replace('_', '-')}={SMALL[n]}" for n in ("pool", "tasks", "classes_per_task")]
-    said = told("duel", tmp_path / "duel", "simplecil", command("predicts"), *small, "--sequences=6", "--score-seeds=1",
-                "--crossed-orders=0")  # fmt: skip
+    said = told(
+        "duel",
+        tmp_path / "duel",
+        "simplecil",
+        command("predicts"),
+        *small,
+        "--sequences=6",
+        "--score-seeds=1",
+        "--crossed-orders=0",
+    )
     assert json.dumps(said).count("cmd:learner.py predicts")
     result = ran("duel", "simplecil", command(), *small, "--find", "a", "--out", tmp_path / "find")
     assert result.exit_code == 2

@@ -44,10 +44,19 @@ def evaluated(
 
 
 def make(
-    path: Path, found: list[list[int]], more: float = 0.0, config: Callable[[dict[str, Any]], None] | None = None,
-    extra: tuple[TaskSequence, ...] = (), first: list[int] | None = None, methods: tuple[str, ...] = METHODS,
-    also: tuple[str, ...] = (), seeds: tuple[int, ...] = SEEDS, digest: str = "one", extra_digest: str = "", **kwargs: Any,
-) -> Path:  # fmt: skip
+    path: Path,
+    found: list[list[int]],
+    more: float = 0.0,
+    config: Callable[[dict[str, Any]], None] | None = None,
+    extra: tuple[TaskSequence, ...] = (),
+    first: list[int] | None = None,
+    methods: tuple[str, ...] = METHODS,
+    also: tuple[str, ...] = (),
+    seeds: tuple[int, ...] = SEEDS,
+    digest: str = "one",
+    extra_digest: str = "",
+    **kwargs: Any,
+) -> Path:
     """A run of two tasks with one found and two random sequences; ``more`` is added to all accuracies of the found one.
 
     ``digest``: what stands behind the labels, ``extra_digest`` on ``extra`` sequences. ``also``: labels of a reference
@@ -74,8 +83,16 @@ def make(
 
 
 def pool_record(pool: Any, step: int) -> dict[str, Any]:
-    return {"pool": pool.name, "digest": pool.digest, "from_step": step, "classes": len(pool.classes),
-            "in_play": len(pool.classes), "images": 100, "split": "drawn", "excluded_groups": []}  # fmt: skip
+    return {
+        "pool": pool.name,
+        "digest": pool.digest,
+        "from_step": step,
+        "classes": len(pool.classes),
+        "in_play": len(pool.classes),
+        "images": 100,
+        "split": "drawn",
+        "excluded_groups": [],
+    }
 
 
 def coded(c: Comparison) -> dict[str, list[Note]]:

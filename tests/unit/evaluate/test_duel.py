@@ -112,8 +112,9 @@ def test_a_score_of_what_a_duel_found_holds_the_two_searches_apart(run: Path, tm
     assert result.exit_code == 0, result.output
     found = read_results(tmp_path / "score")
     assert {s.sequence_id: s.method_ids for s in found.sequences if s.kind == "searched"} == {
-        "search-a": ("simplecil",), "search-b": ("ranpac:M=32",),
-    }  # fmt: skip
+        "search-a": ("simplecil",),
+        "search-b": ("ranpac:M=32",),
+    }
     assert "independent searches" not in result.stdout
     assert biases(read_config(run)) == [SEPARATED]
 
@@ -135,9 +136,19 @@ def test_random_sequences_begin_anywhere_unless_they_are_to_begin_alike(run: Pat
 @pytest.mark.long
 def test_a_stopped_duel_goes_on_to_the_same_end(run: Path, tmp_path: Path) -> None:
     settings = DuelSettings(
-        methods="simplecil,ranpac:M=32", pool=str(SMALL[1]), tasks=2, classes_per_task=3, score_seeds=2, crossed_orders=2,
-        sequences=8, find="both", candidates=5, condensed=3, simulations=3, lookahead=0,
-    )  # fmt: skip
+        methods="simplecil,ranpac:M=32",
+        pool=str(SMALL[1]),
+        tasks=2,
+        classes_per_task=3,
+        score_seeds=2,
+        crossed_orders=2,
+        sequences=8,
+        find="both",
+        candidates=5,
+        condensed=3,
+        simulations=3,
+        lookahead=0,
+    )
     path = tmp_path / "run"
     folder = RunFolder.create(path, settings)
     deadline = Deadline(40, results_in(path))

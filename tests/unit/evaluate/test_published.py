@@ -270,8 +270,10 @@ def test_figures_of_a_pool_are_found_wherever_the_data_lie() -> None:
     methods = [m for _, m in entry.read[0].rows]
     table = [
         {"pool": f"/my/data/{pool}", "method_id": m, "use": use, "accuracy": 0.01 * i, "average_accuracy": 0.5}
-        for pool in ("imagenet-r", "imagenet-a") for i, m in enumerate(methods) for use in ("tuned", "original")
-    ]  # fmt: skip
+        for pool in ("imagenet-r", "imagenet-a")
+        for i, m in enumerate(methods)
+        for use in ("tuned", "original")
+    ]
     figures = from_answers(entry, [{"table": table}], "/my/data")
     assert len(figures) == 24
     assert [f.ours for f in figures if f.column == "ImageNet-A Acc"] == pytest.approx([0, 1, 2, 3, 4, 5])

@@ -18,14 +18,31 @@ from tests.unit.evaluate.published import stand_in, stand_in_stream
 
 SET = Data("set", "set", "https://example.org", classes=4, images=24)
 ENTRY = Entry(
-    "small", "p", "Table 1", "classes", "not run", ("classes",), (("all", "4"),), data=("set",), hours_how="seconds",
-    commands=("seqsearch pool show {data}/set --json",), read=(Read("classes", (("classes", ""),), (("all", ""),)),),
-)  # fmt: skip
+    "small",
+    "p",
+    "Table 1",
+    "classes",
+    "not run",
+    ("classes",),
+    (("all", "4"),),
+    data=("set",),
+    hours_how="seconds",
+    commands=("seqsearch pool show {data}/set --json",),
+    read=(Read("classes", (("classes", ""),), (("all", ""),)),),
+)
 BUILD = Entry(
-    "made", "p", "Table 1", "images", "not run", ("images",), (("all", "24"),), data=("set",), hours_how="seconds",
+    "made",
+    "p",
+    "Table 1",
+    "images",
+    "not run",
+    ("images",),
+    (("all", "24"),),
+    data=("set",),
+    hours_how="seconds",
     commands=("seqsearch pool build {data}/set {out}/made.parquet --min-images 1 --json",),
     read=(Read("images", (("images", ""),), (("all", ""),)),),
-)  # fmt: skip
+)
 
 
 def ledger(data: Data = SET) -> Ledger:

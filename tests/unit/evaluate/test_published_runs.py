@@ -119,8 +119,9 @@ def small(read: Read) -> Read:
         read.value.replace("hide_prompt", "simplecil").replace("[run=hard]", "").replace("[run={column}]", ""),
         tuple((c, "simplecil" if by_column else k) for c, k in read.columns),
         tuple((r, "simplecil" if by_row else k) for r, k in read.rows if not k.startswith("encoder: ")),
-        *(p.replace("[run=hard]", "").replace("[run={column}]", "") for p in (read.low, read.high)), read.times,
-    )  # fmt: skip
+        *(p.replace("[run=hard]", "").replace("[run={column}]", "") for p in (read.low, read.high)),
+        read.times,
+    )
 
 
 def ours(entry: Entry, reads: list[Read], answer: Any) -> list[float | None]:
@@ -131,10 +132,26 @@ def ours(entry: Entry, reads: list[Read], answer: Any) -> list[float | None]:
 @pytest.mark.long
 def test_figures_of_an_enumeration_stand_where_they_are_read(tmp_path: Path) -> None:
     answer = told(
-        "edge", tmp_path / "e", "--pool", "glyphs:classes=6,train=6,reward=3,test=6", "--methods", "simplecil",
-        "--classes", "first:6", "--tasks", 3, "--enumerate", "--score-seeds", 1, "--similarity", "names", "--planner", "paper",
-        "--random-sequences", 5,
-    )  # fmt: skip
+        "edge",
+        tmp_path / "e",
+        "--pool",
+        "glyphs:classes=6,train=6,reward=3,test=6",
+        "--methods",
+        "simplecil",
+        "--classes",
+        "first:6",
+        "--tasks",
+        3,
+        "--enumerate",
+        "--score-seeds",
+        1,
+        "--similarity",
+        "names",
+        "--planner",
+        "paper",
+        "--random-sequences",
+        5,
+    )
     normal = {"box_cox_lambda", *(f"{f.name}_p" for f in dataclasses.fields(PValues))}
     for e in ledger().entries:
         for r in e.read if e.paper == "edge" and e.data else ():
@@ -148,9 +165,24 @@ def test_figures_of_an_enumeration_stand_where_they_are_read(tmp_path: Path) -> 
 def test_figures_of_searches_stand_where_they_are_read(tmp_path: Path) -> None:
     found = tmp_path / "found"
     searched = told(
-        "cldyb", found, *TINY, "--tasks", 2, "--classes-per-task", 3, "--candidates", 2, "--condensed", 2, "--simulations", 2,
-        "--random-sequences", 5, "--score-seeds", 2,
-    )  # fmt: skip
+        "cldyb",
+        found,
+        *TINY,
+        "--tasks",
+        2,
+        "--classes-per-task",
+        3,
+        "--candidates",
+        2,
+        "--condensed",
+        2,
+        "--simulations",
+        2,
+        "--random-sequences",
+        5,
+        "--score-seeds",
+        2,
+    )
     assert all(
         v is not None
         for v in ours(ledger().entry("cldyb-figure-6"), list(ledger().entry("cldyb-figure-6").read), searched)
@@ -210,15 +242,29 @@ def test_an_entry_that_trains_is_run_kept_and_gone_on_with(tmp_path: Path) -> No
     common = "--pool glyphs:classes=8,train=4,reward=2,test=4 --methods simplecil,er:epochs=1 --tasks 4 --workers 0"
     few = "--random-sequences 5 --score-seeds 2 --rs-seeds '' --crossed-orders 0"
     entry = Entry(
-        "small", "p", "Table 1", "accuracy", "not run", ("Acc",), (("ER", "50.0"),), hours_how="seconds",
+        "small",
+        "p",
+        "Table 1",
+        "accuracy",
+        "not run",
+        ("Acc",),
+        (("ER", "50.0"),),
+        hours_how="seconds",
         commands=(
             f"seqsearch edge {common} {few} --json --out {{out}}/e",
             "seqsearch compare {out}/e --json",
         ),
-        read=(Read("sides[side=random][method={row}]/figures/{column}/value/value", (("Acc", "acc"),), (("ER", "er:epochs=1"),),
-                   "sides[side=random][method={row}]/figures/{column}/value/low",
-                   "sides[side=random][method={row}]/figures/{column}/value/high", 100.0),),
-    )  # fmt: skip
+        read=(
+            Read(
+                "sides[side=random][method={row}]/figures/{column}/value/value",
+                (("Acc", "acc"),),
+                (("ER", "er:epochs=1"),),
+                "sides[side=random][method={row}]/figures/{column}/value/low",
+                "sides[side=random][method={row}]/figures/{column}/value/high",
+                100.0,
+            ),
+        ),
+    )
     places, said = Places(None, tmp_path / "out"), list[str]()
     [(_, first), (_, second)] = costs(entry, places, places)
     assert first is not None

@@ -61,8 +61,10 @@ def test_scoring_one_new_method_trains_only_it_and_shares_every_prefix(run: Path
     assert len({t["state"] for t in trained}) == len(trained)
     methods = {m["method"]: m for m in said["methods"]}
     assert {m: r["taken_over"] for m, r in methods.items()} == {
-        "ranpac:M=16": False, "simplecil": True, "ranpac:M=32": True
-    }  # fmt: skip
+        "ranpac:M=16": False,
+        "simplecil": True,
+        "ranpac:M=32": True,
+    }
     assert methods["ranpac:M=16"]["searched"] is None
     assert methods["ranpac:M=16"]["unseen"]["sequences"] == 1
     assert methods["simplecil"]["searched"]
@@ -87,8 +89,11 @@ def test_what_was_known_is_as_it_was_and_a_score_can_be_scored(run: Path, tmp_pa
 def test_training_again_by_name_gives_the_same_figures(run: Path, tmp_path: Path) -> None:
     scored(tmp_path / "named", run, "--methods", "simplecil", "--by-name")
     assert rows(tmp_path / "named", "trainings")
-    names = {(r["sequence_id"], r["seed"], r["trained_step"], r["evaluated_step"]): r["accuracy"] for r in rows(run)
-             if r["role"] == "rescore" and r["method_id"] == "simplecil"}  # fmt: skip
+    names = {
+        (r["sequence_id"], r["seed"], r["trained_step"], r["evaluated_step"]): r["accuracy"]
+        for r in rows(run)
+        if r["role"] == "rescore" and r["method_id"] == "simplecil"
+    }
     for r in rows(tmp_path / "named"):
         key = r["sequence_id"], r["seed"], r["trained_step"], r["evaluated_step"]
         assert key not in names or names[key] == r["accuracy"]
@@ -240,9 +245,10 @@ def test_another_method_of_the_same_name_is_held_out_and_both_are_shown(run: Pat
     methods = {m["method"]: m for m in said["methods"]}
     assert methods.keys() == {"simplecil", "simplecil of run", "ranpac:M=32"}
     assert methods["simplecil"]["searched"] is None
-    assert methods["simplecil of run"]["searched"]["acc"] == read_results(run).rollouts[
-        "search-0", "simplecil", 1000
-    ].accuracy[-1].mean()  # fmt: skip
+    assert (
+        methods["simplecil of run"]["searched"]["acc"]
+        == read_results(run).rollouts["search-0", "simplecil", 1000].accuracy[-1].mean()
+    )
     assert any("simplecil is not what" in note for note in said["notes"])
 
 

@@ -15,10 +15,14 @@ quiet = settings(deadline=None, suppress_health_check=list(HealthCheck))
 KINDS = ("normal", "cosine", "negative", "constant", "zero", "integers", "huge", "tiny", "sparse", "block")
 OBJECTIVES = st.sampled_from(
     [
-        Objective(), Objective.named("lags"), Objective.named("within"), Objective.named("typicality"),
-        Objective((1.0, -0.5, 0.25), -0.7, 0.4), Objective((0.0, -1.0)),
+        Objective(),
+        Objective.named("lags"),
+        Objective.named("within"),
+        Objective.named("typicality"),
+        Objective((1.0, -0.5, 0.25), -0.7, 0.4),
+        Objective((0.0, -1.0)),
     ]
-)  # fmt: skip
+)
 
 
 def similarity(n: int, kind: str, seed: int) -> np.ndarray:
@@ -28,11 +32,16 @@ def similarity(n: int, kind: str, seed: int) -> np.ndarray:
         y = rng.normal(size=(n, 5))
         return y @ y.T / np.outer(np.linalg.norm(y, axis=1), np.linalg.norm(y, axis=1))
     made = {
-        "normal": x, "negative": -np.abs(x), "constant": np.full((n, n), 0.1), "zero": np.zeros((n, n)),
-        "integers": rng.integers(-2, 3, size=(n, n)).astype(float), "huge": 1e100 * x, "tiny": 1e-100 * x,
+        "normal": x,
+        "negative": -np.abs(x),
+        "constant": np.full((n, n), 0.1),
+        "zero": np.zeros((n, n)),
+        "integers": rng.integers(-2, 3, size=(n, n)).astype(float),
+        "huge": 1e100 * x,
+        "tiny": 1e-100 * x,
         "sparse": np.where(rng.random((n, n)) < 0.05, x, 0.0),
         "block": np.equal.outer(np.arange(n) % 3, np.arange(n) % 3).astype(float),
-    }[kind]  # fmt: skip
+    }[kind]
     return made + made.T
 
 

@@ -64,8 +64,12 @@ def test_of_large_classes_only_the_first_images_are_computed_for_prototypes(tmp_
     rows = np.array([63, 64, 300, 255, 256, 299, 5 * 300 + 299, 4 * 300 + 64])
     found = features.rows(rows)
     assert sorted(p.name for p in features.folder.glob("*.npy")) == [
-        "0-000000.npy", "1-000000.npy", "1-000004.npy", "2-000000.npy", "2-000005.npy",
-    ]  # fmt: skip
+        "0-000000.npy",
+        "1-000000.npy",
+        "1-000004.npy",
+        "2-000000.npy",
+        "2-000005.npy",
+    ]
     with torch.inference_mode():
         images = features.backbone.preprocess(pool.images(rows, features.backbone.view))
         expected = features.backbone.module().eval()(images).numpy()

@@ -276,11 +276,28 @@ def test_edge_reads_what_is_written(tmp_path: Path) -> None:
     assert (order.name, order.tasks) == ("one", ((0, 5), (1, 3), (2, 4)))
 
 
-KEYS = st.sampled_from([
-    "class_order", "num_classes_per_exp", "n_experiences", "per_exp_classes", "init_cls", "increment", "shuffle", "seed",
-    "task_sizes", "data", "num_init_classes", "num_increment_classes", "n_classes_per_task", "schema", "tasks", "classes",
-    "toolbox", "a",
-])  # fmt: skip
+KEYS = st.sampled_from(
+    [
+        "class_order",
+        "num_classes_per_exp",
+        "n_experiences",
+        "per_exp_classes",
+        "init_cls",
+        "increment",
+        "shuffle",
+        "seed",
+        "task_sizes",
+        "data",
+        "num_init_classes",
+        "num_increment_classes",
+        "n_classes_per_task",
+        "schema",
+        "tasks",
+        "classes",
+        "toolbox",
+        "a",
+    ]
+)
 VALUES = st.recursive(
     st.none()
     | st.booleans()

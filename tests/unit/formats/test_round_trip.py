@@ -129,9 +129,13 @@ def test_a_strategy_of_avalanche_learns_an_export(constructor: str, pools: Path,
         scenario = getattr(found, constructor)(folder, ToTensor(), ToTensor())
     network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 32 * 32, 6))
     strategy = Replay(
-        model=network, optimizer=torch.optim.SGD(network.parameters(), 0.01), criterion=torch.nn.CrossEntropyLoss(),
-        mem_size=6, train_mb_size=4, evaluator=EvaluationPlugin(accuracy_metrics(experience=True), loggers=[]),
-    )  # fmt: skip
+        model=network,
+        optimizer=torch.optim.SGD(network.parameters(), 0.01),
+        criterion=torch.nn.CrossEntropyLoss(),
+        mem_size=6,
+        train_mb_size=4,
+        evaluator=EvaluationPlugin(accuracy_metrics(experience=True), loggers=[]),
+    )
     for experience in scenario.train_stream:
         strategy.train(experience)
     assert len(strategy.eval(scenario.test_stream)) == len(case.tasks)

@@ -127,8 +127,11 @@ def test_the_conventional_protocol_beside_it(method: str, tmp_path: Path, whole:
     table = {(r["use"], r["pool"]): r for r in rows(run, "table") if r["method_id"] == label(method)}
     tuned_on, evaluated_on = small("x").tune_pool, small("x").pool[0]
     assert list(table) == [
-        ("tuned", evaluated_on), ("original", evaluated_on), ("conventional", evaluated_on), ("fresh", tuned_on),
-    ]  # fmt: skip
+        ("tuned", evaluated_on),
+        ("original", evaluated_on),
+        ("conventional", evaluated_on),
+        ("fresh", tuned_on),
+    ]
     there = [r for r in rows(run, "trials") if (r["method_id"], r["pool"]) == (label(method), evaluated_on)]
     [winner] = [r for r in there if r["chosen"]]
     assert len(there) == 4

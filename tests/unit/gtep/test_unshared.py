@@ -29,9 +29,15 @@ def order(*right: Sequence[int], n: int = 10) -> list[Row]:
     found = []
     for (t, e), own in zip(((1, 1), (2, 1), (2, 2)), right, strict=True):
         found.append(
-            {"trained_step": t, "evaluated_step": e, "n": n * len(own), "correct": sum(own), "class_n": [n] * len(own),
-             "class_correct": list(own)}
-        )  # fmt: skip
+            {
+                "trained_step": t,
+                "evaluated_step": e,
+                "n": n * len(own),
+                "correct": sum(own),
+                "class_n": [n] * len(own),
+                "class_correct": list(own),
+            }
+        )
     return found
 
 
@@ -81,9 +87,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Evaluated on 12 of 24 classes, some of which are in the half that was tuned on, and on a pool that shares none."""
     folder = tmp_path_factory.mktemp("shared")
     return finished(
-        folder / "run", f"{trimmed(folder / 'm')},simplecil", pool=(WHOLE, HALF.format(2)), classes_per_task=4,
-        allow_overlap=("all",), trials="2",
-    )  # fmt: skip
+        folder / "run",
+        f"{trimmed(folder / 'm')},simplecil",
+        pool=(WHOLE, HALF.format(2)),
+        classes_per_task=4,
+        allow_overlap=("all",),
+        trials="2",
+    )
 
 
 def summary(run: Path) -> Summary:

@@ -36,9 +36,26 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     (path / "own.py").write_text(FROZEN)
     ended = CliRunner().invoke(
         main,
-        ["online", "--stream", "glyphs:samples=3500,classes=5,burst=40", "--methods", f"ncm,{path}/own.py:Frozen", "--seeds", "1",
-         "--batch", "16", "--shift", "64,256", "--windows", str(SHUFFLED), "--workers", "0", "--out", str(path / "run")],
-    )  # fmt: skip
+        [
+            "online",
+            "--stream",
+            "glyphs:samples=3500,classes=5,burst=40",
+            "--methods",
+            f"ncm,{path}/own.py:Frozen",
+            "--seeds",
+            "1",
+            "--batch",
+            "16",
+            "--shift",
+            "64,256",
+            "--windows",
+            str(SHUFFLED),
+            "--workers",
+            "0",
+            "--out",
+            str(path / "run"),
+        ],
+    )
     assert ended.exit_code == 0, ended.output
     return pd.read_parquet(path / "run" / "figures.parquet")
 

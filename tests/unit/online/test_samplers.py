@@ -16,10 +16,30 @@ def test_uniform_sampling_retains_most_and_the_latest_samples_least(tmp_path: Pa
     """And the blind classifier is first online, and at chance 256 samples ahead."""
     ended = CliRunner().invoke(
         main,
-        ["online", "--stream", "glyphs:samples=2600,classes=20,burst=40", "--methods", "fc_only",
-         "--samplers", "fifo,mixed,uniform", "--batch", "8", "--shift", "256", "--holdout", "0.2", "--search", "0.02",
-         "--seeds", "2", "--workers", "0", "--out", str(tmp_path / "run")],
-    )  # fmt: skip
+        [
+            "online",
+            "--stream",
+            "glyphs:samples=2600,classes=20,burst=40",
+            "--methods",
+            "fc_only",
+            "--samplers",
+            "fifo,mixed,uniform",
+            "--batch",
+            "8",
+            "--shift",
+            "256",
+            "--holdout",
+            "0.2",
+            "--search",
+            "0.02",
+            "--seeds",
+            "2",
+            "--workers",
+            "0",
+            "--out",
+            str(tmp_path / "run"),
+        ],
+    )
     assert ended.exit_code == 0, ended.output
     figures = pd.read_parquet(tmp_path / "run" / "figures.parquet")
     retained = figures[figures["shift"] == HELD_OUT].pivot_table(index="seed", columns="method_id", values="accuracy")

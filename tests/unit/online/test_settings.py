@@ -74,8 +74,12 @@ def test_samplers_and_budgets_make_variants_of_learners_that_have_them(tmp_path)
     s = settings(methods="mine.py:Mine,ncm", samplers="fifo,mixed,uniform", budget="1,10")
     labels = [i.text for i in variants(s, tmp_path)]
     assert labels == [
-        "mine.py:Mine:sampler=fifo", "mine.py:Mine:sampler=fifo,budget=10.0", "mine.py:Mine", "mine.py:Mine:budget=10.0", "ncm",
-    ]  # fmt: skip
+        "mine.py:Mine:sampler=fifo",
+        "mine.py:Mine:sampler=fifo,budget=10.0",
+        "mine.py:Mine",
+        "mine.py:Mine:budget=10.0",
+        "ncm",
+    ]
     given = settings(methods="mine.py:Mine:sampler=fifo", samplers="uniform", budget="5")
     assert [dict(i.params) for i in variants(given, tmp_path)] == [{"sampler": "fifo", "budget": 5.0}]
 

@@ -33,9 +33,16 @@ def searched(folder: Path, weights: tuple[float, float] | None) -> list[int]:
     """Groups of the sequence found."""
     world = WORLDS["a"]
     settings = CldybSettings(
-        methods="planted", sampler="group-uniform", clustering=False, classes_per_task=CLASSES_PER_TASK, tasks=world.tasks,
-        candidates=world.arms, condensed=world.arms, simulations=world.arms, lookahead=0,
-    )  # fmt: skip
+        methods="planted",
+        sampler="group-uniform",
+        clustering=False,
+        classes_per_task=CLASSES_PER_TASK,
+        tasks=world.tasks,
+        candidates=world.arms,
+        condensed=world.arms,
+        simulations=world.arms,
+        lookahead=0,
+    )
     planner = CldybPlanner("search", (A, B), world.view, world.task(0), settings, 0, 0, weights)
     assert planner.progress().step == 1, "the first task is drawn, and not yet learned"
     with contextlib.closing(Journal(folder)) as journal:

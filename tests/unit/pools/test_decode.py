@@ -48,9 +48,13 @@ def test_pixels_are_those_of_timm(
     image = photographs()["china"].resize(size)
     view = View(target, crop, interpolation, mode, (124, 116, 104))
     theirs = create_transform(
-        (3, target, target), interpolation=interpolation, crop_pct=crop, crop_mode=mode,
-        mean=(124 / 255, 116 / 255, 104 / 255), normalize=False,
-    )  # fmt: skip
+        (3, target, target),
+        interpolation=interpolation,
+        crop_pct=crop,
+        crop_mode=mode,
+        mean=(124 / 255, 116 / 255, 104 / 255),
+        normalize=False,
+    )
     np.testing.assert_array_equal(decode(encoded(image, "PNG"), view), np.asarray(theirs(image)))
 
 

@@ -51,9 +51,14 @@ def own_layout(path: Path, images: list[bytes], labels: list[int], per_group: in
         "image_bytes": [len(b) for b in images], **columns,
     }  # fmt: skip
     pq.write_table(
-        pa.table(table, schema=_layout.schema()), path, row_group_size=per_group, compression="NONE", use_dictionary=False,
-        data_page_size=2**30, write_statistics=False,
-    )  # fmt: skip
+        pa.table(table, schema=_layout.schema()),
+        path,
+        row_group_size=per_group,
+        compression="NONE",
+        use_dictionary=False,
+        data_page_size=2**30,
+        write_statistics=False,
+    )
     return build(str(path))
 
 
@@ -107,8 +112,11 @@ def test_a_split_column(tmp_path: Path) -> None:
 def test_one_label_in_two_groups_is_a_class_in_each(tmp_path: Path) -> None:
     pool = own_layout(tmp_path / "x.parquet", [png(i) for i in range(6)], [0, 0, 0, 1, 1, 1], 9, group=list("babbab"))
     assert [(c.name, c.group, c.count) for c in pool.classes] == [
-        ("class 0", "a", 1), ("class 0", "b", 2), ("class 1", "a", 1), ("class 1", "b", 2),
-    ]  # fmt: skip
+        ("class 0", "a", 1),
+        ("class 0", "b", 2),
+        ("class 1", "a", 1),
+        ("class 1", "b", 2),
+    ]
 
 
 @settings(max_examples=40, deadline=None)

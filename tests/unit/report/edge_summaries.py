@@ -28,9 +28,14 @@ def final(accuracy: float) -> Outcome:
 
 
 def summary(
-    tmp_path: Path, hard: Values, easy: Values, random: Values, crossed: tuple[Values, ...] = (), S: Values | None = None,
+    tmp_path: Path,
+    hard: Values,
+    easy: Values,
+    random: Values,
+    crossed: tuple[Values, ...] = (),
+    S: Values | None = None,
     **settings: Any,
-) -> EdgeSummary:  # fmt: skip
+) -> EdgeSummary:
     """Of one method ``er``: extremes by seed, random sequences with a seed each, the first of them with scoring seeds, too."""
     pool, seeds = glyphs(), scoring(max(len(hard), len(easy), 1))
     table = [

@@ -51,9 +51,17 @@ class Made:
         for t, value in enumerate(curve, 1):
             for e in range(1, t + 1):
                 self.rows.append(
-                    {"sequence_id": sequence, "role": role, "method_id": label, "trained_step": t, "evaluated_step": e,
-                     "n": IMAGES, "correct": round(IMAGES * value), **shared}
-                )  # fmt: skip
+                    {
+                        "sequence_id": sequence,
+                        "role": role,
+                        "method_id": label,
+                        "trained_step": t,
+                        "evaluated_step": e,
+                        "n": IMAGES,
+                        "correct": round(IMAGES * value),
+                        **shared,
+                    }
+                )
         if not curve:
             nothing = {"trained_step": 1, "evaluated_step": 1, "n": None, "correct": None}
             self.rows.append({"sequence_id": sequence, "role": role, "method_id": label, **nothing, **shared})
@@ -80,11 +88,21 @@ class Made:
             score = float(of_means(found, avg)) if len(found) else None
             acc = {"accuracy": float(found.mean()), "average_accuracy": float(avg.mean())} if len(found) else {}
             self.trials.append(
-                {"pool": pool, "method_id": method, "trial": number,
-                 "params": json.dumps({"lr": 0.1 * (number + 1), "epochs": 5}), "accuracy": None, "average_accuracy": None, **acc,
-                 "harmonic_mean": score, "status": "diverged" if values is None else "ok", "message": None,
-                 "chosen": False, **more}
-            )  # fmt: skip
+                {
+                    "pool": pool,
+                    "method_id": method,
+                    "trial": number,
+                    "params": json.dumps({"lr": 0.1 * (number + 1), "epochs": 5}),
+                    "accuracy": None,
+                    "average_accuracy": None,
+                    **acc,
+                    "harmonic_mean": score,
+                    "status": "diverged" if values is None else "ok",
+                    "message": None,
+                    "chosen": False,
+                    **more,
+                }
+            )
         scored = [r for r in self.trials[first:] if r["harmonic_mean"] is not None]
         if scored:
             max(scored, key=lambda r: r["harmonic_mean"])["chosen"] = True

@@ -30,9 +30,18 @@ def results(
                 right = [round(IMAGES * value)] * len(n)
                 counts = {"sizes": sizes, "classes": len(n), "images": sum(n), "correct": sum(right), "class_n": n}
                 experiences.append(
-                    {**who, "config_digest": "d", "classifier": classifier, "experience": t, **counts, "class_correct": right,
-                     **accuracies(sizes, n, right), "train_seconds": 1.0, "judge_seconds": 0.5}
-                )  # fmt: skip
+                    {
+                        **who,
+                        "config_digest": "d",
+                        "classifier": classifier,
+                        "experience": t,
+                        **counts,
+                        "class_correct": right,
+                        **accuracies(sizes, n, right),
+                        "train_seconds": 1.0,
+                        "judge_seconds": 0.5,
+                    }
+                )
             costs[method] = {
                 "status": (status or {}).get(method, "ok"), "backbone_bytes": 80_000, "params_bytes": 40_000,
                 "statistics_bytes": 0, "exemplar_bytes": 2_000_000,

@@ -61,13 +61,31 @@ class Made:
         right = noisy(label, [round(level * m) for m in n], n)
         self.figures.append(
             {
-                "run_id": "made", "method_id": label, "config_digest": "digest", "seed": 0, "learned_window": 0,
-                "judged_window": 0, "shift": shift, "samples": samples, "unseen_by": 0,
-                "n": sum(n), "correct": sum(right), "accuracy": level,
-                "block": BLOCK, "block_n": n, "block_correct": right, "status": "ok", "steps": STEPS, "updates": 1.0 * STEPS,
-                "spent": 1.0 * STEPS, "learning_seconds": 0.5, "judging_seconds": 0.1, "state_bytes": 2_000, **more,
+                "run_id": "made",
+                "method_id": label,
+                "config_digest": "digest",
+                "seed": 0,
+                "learned_window": 0,
+                "judged_window": 0,
+                "shift": shift,
+                "samples": samples,
+                "unseen_by": 0,
+                "n": sum(n),
+                "correct": sum(right),
+                "accuracy": level,
+                "block": BLOCK,
+                "block_n": n,
+                "block_correct": right,
+                "status": "ok",
+                "steps": STEPS,
+                "updates": 1.0 * STEPS,
+                "spent": 1.0 * STEPS,
+                "learning_seconds": 0.5,
+                "judging_seconds": 0.1,
+                "state_bytes": 2_000,
+                **more,
             }
-        )  # fmt: skip
+        )
 
     def learner(
         self, label: str, online: float, future: float, retention: float | None = None, seeds: int = 1, **more: Any
@@ -95,10 +113,18 @@ class Made:
     def curve(self, label: str, value: float, measure: str, position: int, seed: int = 0) -> None:
         self.curves.append(
             {
-                "run_id": "made", "method_id": label, "seed": seed, "learned_window": 0, "judged_window": 0, "shift": -1,
-                "measure": measure, "position": position, "accuracy": value, "window_accuracy": None,
+                "run_id": "made",
+                "method_id": label,
+                "seed": seed,
+                "learned_window": 0,
+                "judged_window": 0,
+                "shift": -1,
+                "measure": measure,
+                "position": position,
+                "accuracy": value,
+                "window_accuracy": None,
             }
-        )  # fmt: skip
+        )
 
     def swept(
         self, accuracies: dict[tuple[int, int], float], part: str = "main", form: str = "batch", chance: float = 0.1
@@ -107,10 +133,18 @@ class Made:
         for (k, shift), a in accuracies.items():
             self.blind.append(
                 {
-                    "run_id": "made", "part": part, "form": form, "k": k, "shift": shift, "n": 1000, "correct": round(1000 * a),
-                    "accuracy": a, "chance": chance, "kappa": (a - chance) / (1 - chance),
+                    "run_id": "made",
+                    "part": part,
+                    "form": form,
+                    "k": k,
+                    "shift": shift,
+                    "n": 1000,
+                    "correct": round(1000 * a),
+                    "accuracy": a,
+                    "chance": chance,
+                    "kappa": (a - chance) / (1 - chance),
                 }
-            )  # fmt: skip
+            )
 
     def window(self, label: str, window: int, cells: Sequence[float], **more: Any) -> None:
         """Trained ordered and evaluated ordered, trained shuffled and evaluated ordered, then both evaluated shuffled."""

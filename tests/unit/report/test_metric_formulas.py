@@ -24,9 +24,11 @@ from seqsearch.selection.regret import Difference
 from seqsearch.streams.playing import Played, Playing, View
 
 SHARE = st.integers(0, 1000).map(lambda n: n / 1000)
-MATRICES = st.integers(1, 7).flatmap(lambda T: st.lists(SHARE, min_size=T * T, max_size=T * T)).map(
-    lambda v: np.where(np.tri(int(len(v) ** 0.5)) > 0, np.reshape(v, (int(len(v) ** 0.5), -1)), np.nan)
-)  # fmt: skip
+MATRICES = (
+    st.integers(1, 7)
+    .flatmap(lambda T: st.lists(SHARE, min_size=T * T, max_size=T * T))
+    .map(lambda v: np.where(np.tri(int(len(v) ** 0.5)) > 0, np.reshape(v, (int(len(v) ** 0.5), -1)), np.nan))
+)
 ACC = "1/T sum over i <= T of a_Ti"
 RETENTION = "1/(T-1) sum over i < T of (a_Ti - a_ii)"
 
@@ -109,8 +111,10 @@ def test_figures_of_mcil_are_their_formulas(counts: list[list[tuple[int, float]]
     assert "A_t = mean over classes c seen of right_c / images_c" in formula("mcil", "A_T")
     assert "1/T sum over t of (sum over c of right_c) / (sum over c of images_c)" in formula("mcil", "pooled")
     assert [formula("mcil", h) for h in ("Avg", "PD A_1 - Avg", "PD A_1 - A_T")] == [
-        ["1/T sum over t of A_t"], ["A_1 - Avg"], ["A_1 - A_T"],
-    ]  # fmt: skip
+        ["1/T sum over t of A_t"],
+        ["A_1 - Avg"],
+        ["A_1 - A_T"],
+    ]
     after = [[(n, round(share * n)) for n, share in pairs] for pairs in counts]
     A = [total([right / n for n, right in pairs]) / len(pairs) for pairs in after]
     all_images = [total([right for _, right in pairs]) / total([n for n, _ in pairs]) for pairs in after]

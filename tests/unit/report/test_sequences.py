@@ -126,7 +126,11 @@ def test_the_end_of_a_run_says_how_to_see_its_sequence(tmp_path: Path) -> None:
     assert said.exit_code == 0, said.output
     assert f"seqsearch show {run} --sequence" in said.stderr
     text = " ".join(show(run, "--sequence").stdout.split())
-    names = [c["name"] for s in json.loads(show(run, "--sequence", "--json").stdout)["sequences"]
-             for t in s["tasks"] for c in t["classes"]]  # fmt: skip
+    names = [
+        c["name"]
+        for s in json.loads(show(run, "--sequence", "--json").stdout)["sequences"]
+        for t in s["tasks"]
+        for c in t["classes"]
+    ]
     assert names
     assert all(name in text for name in names)

@@ -100,10 +100,27 @@ def test_printed_commands_are_words_of_a_shell(run: tuple[Path, Result]) -> None
 def test_what_a_method_says_shows(pool: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(METHOD)
     ended = call(
-        "cldyb", "--methods", f"simplecil,{tmp_path}/mine.py:Fails", "--pool", pool, "--classes-per-task", 2,
-        "--tasks", 2, "--separate", "--searches", 1, "--random-sequences", 0, "--simulations", 4, "--out", tmp_path / "run",
-        "--workers", 0,
-    )  # fmt: skip
+        "cldyb",
+        "--methods",
+        f"simplecil,{tmp_path}/mine.py:Fails",
+        "--pool",
+        pool,
+        "--classes-per-task",
+        2,
+        "--tasks",
+        2,
+        "--separate",
+        "--searches",
+        1,
+        "--random-sequences",
+        0,
+        "--simulations",
+        4,
+        "--out",
+        tmp_path / "run",
+        "--workers",
+        0,
+    )
     said = ended.stdout + ended.stderr + (tmp_path / "run" / "log.jsonl").read_text()
     assert "wiped" in said
     assert shows(said)

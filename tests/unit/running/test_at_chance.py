@@ -151,8 +151,14 @@ def test_a_run_of_a_method_that_guesses_says_so(tmp_path: Path, orders: Path, pr
     (tmp_path / "own.py").write_text(GUESSES)
     run = tmp_path / "run"
     more = SMALL.get(protocol) or [
-        orders, "--pool", "glyphs:classes=6,train=8,reward=4,test=10", "--score-seeds", 2, "--workers", 0
-    ]  # fmt: skip
+        orders,
+        "--pool",
+        "glyphs:classes=6,train=8,reward=4,test=10",
+        "--score-seeds",
+        2,
+        "--workers",
+        0,
+    ]
     methods = f"{tmp_path}/own.py:Guesses,simplecil"
     ended = CliRunner().invoke(main, [protocol, *map(str, more), "--methods", methods, "--out", str(run), "--json"])
     assert ended.exit_code == 0, ended.stderr

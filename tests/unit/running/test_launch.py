@@ -33,8 +33,12 @@ def test_every_command_runs_without_click_and_without_a_terminal(tmp_path: Path)
     )
     done = subprocess.run(
         [sys.executable, "-W", "error::UserWarning", "-c", code, str(tmp_path)],
-        capture_output=True, text=True, timeout=900, stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=900,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     found: dict[str, Any] = json.loads(done.stdout)

@@ -51,15 +51,21 @@ def test_a_finished_run(finished: Path) -> None:
     assert f"{stats['trained']} trainings done, {more} asked for again and not repeated\n" in text
     assert said["replayed"] == 0
     assert json.loads(call("status", finished, "--json", "--watch").stdout) == {
-        **said, "silent_seconds": pytest.approx(said["silent_seconds"], abs=1000)
-    }  # fmt: skip
+        **said,
+        "silent_seconds": pytest.approx(said["silent_seconds"], abs=1000),
+    }
 
 
 def test_the_log_tells_what_happened_in_order(finished: Path) -> None:
     found = events(finished)
     assert [e["event"] for e in found] == [
-        "session-begin", "journal-opened", "step-decided", "step-decided", "exported", "session-end"
-    ]  # fmt: skip
+        "session-begin",
+        "journal-opened",
+        "step-decided",
+        "step-decided",
+        "exported",
+        "session-end",
+    ]
     begin, opened, second, third, exported, end = found
     assert [e["time"] for e in found] == sorted(e["time"] for e in found)
     assert (begin["workers"], opened["replayed"], len(begin["settings_digest"]) > 10) == (0, 0, True)

@@ -32,8 +32,11 @@ def test_a_cache_of_features_follows_no_link(tmp_path: Path, what: str) -> None:
     rows = whole.rows(np.arange(3))
     made = features(cache)
     place = {
-        "root": cache / "features", "folder": made.folder, "locks": made.folder / "locks", "shard": made.folder / "0-000000.npy"
-    }[what]  # fmt: skip
+        "root": cache / "features",
+        "folder": made.folder,
+        "locks": made.folder / "locks",
+        "shard": made.folder / "0-000000.npy",
+    }[what]
     place.parent.mkdir(parents=True)
     target = precious
     if what == "shard":

@@ -42,8 +42,13 @@ def pools(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = pool(root / "photos", ["owl", "wren", "crow", "kite"])
     built = CliRunner().invoke(main, ["pool", "build", folder, str(root / "birds.parquet"), "--min-images", "4"])
     assert built.exit_code == 0, built.output
-    return {"glyphs": GLYPHS, "folder": folder, "parquet": str(root / "birds.parquet"),
-            "half": f"{GLYPHS},half=2", "several": f"{GLYPHS},{folder}"}  # fmt: skip
+    return {
+        "glyphs": GLYPHS,
+        "folder": folder,
+        "parquet": str(root / "birds.parquet"),
+        "half": f"{GLYPHS},half=2",
+        "several": f"{GLYPHS},{folder}",
+    }
 
 
 RUNS = {
@@ -71,9 +76,23 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         pools = ["--pool", f"{GLYPHS},half=1"]
     said = CliRunner().invoke(
         main,
-        [name, *pools, "--methods", "simplecil", "--backbone", "glyph_vit", "--seed", "5", *RUNS[name], "--workers", "0",
-         "--quiet", "--out", str(root / "run")],
-    )  # fmt: skip
+        [
+            name,
+            *pools,
+            "--methods",
+            "simplecil",
+            "--backbone",
+            "glyph_vit",
+            "--seed",
+            "5",
+            *RUNS[name],
+            "--workers",
+            "0",
+            "--quiet",
+            "--out",
+            str(root / "run"),
+        ],
+    )
     assert said.exit_code == 0, said.output
     return root / "run"
 

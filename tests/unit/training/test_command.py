@@ -71,10 +71,15 @@ def test_a_command_is_given_the_images_that_methods_are_and_its_answer_is_taken(
     assert result.status == "ok", result.message
     assert list(result.steps) == nearest_means(lab, evaluated)
     rows = list(csv.DictReader((lab.folder / "sequence" / "manifest.csv").open(newline="")))
-    assert len(rows) == len({r["path"] for r in rows}) == sum(
-        len(lab.world.rows(t.classes, p)[0]) for t in lab.tasks
-        for p in (("train", "val", "reward", "test") if evaluated == "test" else ("train", "val", "reward"))
-    )  # fmt: skip
+    assert (
+        len(rows)
+        == len({r["path"] for r in rows})
+        == sum(
+            len(lab.world.rows(t.classes, p)[0])
+            for t in lab.tasks
+            for p in (("train", "val", "reward", "test") if evaluated == "test" else ("train", "val", "reward"))
+        )
+    )
     assert {r["part"] for r in rows if r["split"] == "test"} == {evaluated}
     steps = result.each_step()
     assert [s.correct for s in steps] == [tuple(row) for row in result.steps]

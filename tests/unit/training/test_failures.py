@@ -93,8 +93,15 @@ def handled() -> Iterator[None]:
 def test_whatever_a_method_raises_is_its_result(lab: Lab, handled: None, what: str) -> None:
     result = lab.trainer.train(Edge(lab.key(what, "fit_task"), keep=False))
     assert result.status == "failed"
-    kind = {"own": "Own", "mute": "Mute", "generator": "GeneratorExit", "interrupt": "KeyboardInterrupt",
-            "cancelled": "CancelledError", "exit": "SystemExit", "stop": "StopIteration"}[what]  # fmt: skip
+    kind = {
+        "own": "Own",
+        "mute": "Mute",
+        "generator": "GeneratorExit",
+        "interrupt": "KeyboardInterrupt",
+        "cancelled": "CancelledError",
+        "exit": "SystemExit",
+        "stop": "StopIteration",
+    }[what]
     assert result.message.startswith(f"{kind}: {'' if what == 'mute' else 'said'}")
     assert "(raising.py:" in result.message
 
@@ -121,9 +128,7 @@ def test_wherever_it_is_raised(lab: Lab, where: str) -> None:
     ("kind", "where"), [("prototypes", "features"), ("confusion", "predict"), ("prototypes", "__init__")]
 )
 @pytest.mark.parametrize("what", ["own", "exit", "generator"])
-def test_in_a_probe_it_is_one_line(
-    lab: Lab, kind: Literal["prototypes", "confusion"], where: str, what: str
-) -> None:  # fmt: skip
+def test_in_a_probe_it_is_one_line(lab: Lab, kind: Literal["prototypes", "confusion"], where: str, what: str) -> None:
     key = lab.key(what, where)
     task = key.prefix[0]
     assert isinstance(task, Task)

@@ -179,9 +179,13 @@ def test_parts_of_the_backbones_width_are_compared_one_by_one() -> None:
 
 def test_a_run_says_whose_training_hardly_moves_features(tmp_path: Path) -> None:
     settings = small_settings(
-        methods=f"{STILL},finetune:epochs=2,simplecil", pool="glyphs:classes=12,train=6,reward=3,test=3", tasks=2,
-        simulations=2, score_seeds=1, random_sequences=0,
-    )  # fmt: skip
+        methods=f"{STILL},finetune:epochs=2,simplecil",
+        pool="glyphs:classes=12,train=6,reward=3,test=3",
+        tasks=2,
+        simulations=2,
+        score_seeds=1,
+        random_sequences=0,
+    )
     folder = RunFolder.create(tmp_path / "run", settings)
     assert execute(folder, settings)
     folder.close()
