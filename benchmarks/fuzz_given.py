@@ -18,10 +18,10 @@ from protocols.evaluate.compare.table import read_table
 from protocols.evaluate.parts.source import filled, read_source
 from protocols.evaluate.score.protocol import SCORE
 from protocols.evaluate.score.settings import ScoreSettings
-from protocols.report import compare as compare_report
 from protocols.report import terminal
+from protocols.report.compare import view as compare_report
 from protocols.report.page import write_page
-from protocols.report.score import view
+from protocols.report.score.view import view
 from seqsearch.results.named import read_named
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 

@@ -43,9 +43,9 @@ from benchmarks.fuzz_streams import (
 from protocols.cldyb.protocol import CLDYB
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.run_commands import run_command
-from protocols.report.cldyb import view
+from protocols.report.cldyb.view import view
+from protocols.report.commands.status import lines
 from protocols.report.page import write_page
-from protocols.report.status import lines
 from protocols.report.terminal import render
 from protocols.running.event_log import EventLog
 from protocols.running.folder import RunFolder

@@ -22,7 +22,7 @@ from scipy.stats import binomtest
 
 from benchmarks.tools import seqsearch, write_rows
 from protocols.cldyb.protocol import CLDYB
-from protocols.report.cldyb_notes import headline
+from protocols.report.cldyb.notes import headline
 from seqsearch.core.digests import digest_of
 
 LEVEL = 0.05

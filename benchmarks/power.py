@@ -13,7 +13,7 @@ import json
 from typing import Any
 
 from benchmarks.tools import RESULTS, write_rows
-from protocols.report.power import DRAWS, SIZES
+from protocols.report.commands.power import DRAWS, SIZES
 from seqsearch.distribution.power import power_of_found, power_of_mean
 
 FOUND = (0.0, 1.0, 1.5, 2.0, 3.0, 4.0)

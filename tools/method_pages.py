@@ -11,7 +11,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-from protocols.report.methods import describe, differing, embedded_of, own_defaults, range_of, space_text, variant_of
+from protocols.report.commands.methods import (
+    describe,
+    differing,
+    embedded_of,
+    own_defaults,
+    range_of,
+    space_text,
+    variant_of,
+)
 from protocols.report.table import of_words
 from seqsearch.core.registry import names
 from seqsearch.methods.base import DESIGN

@@ -12,7 +12,7 @@ from pathlib import Path
 from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.results import joined, read_results
 from protocols.evaluate.published.where import LEDGER, RESULTS
-from protocols.report.published import ENTRIES, row, run_first, summary
+from protocols.report.commands.published import ENTRIES, row, run_first, summary
 from protocols.report.table import table
 
 PAGE = Path(__file__).parents[1] / "docs/published.md"

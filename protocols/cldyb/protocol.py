@@ -17,7 +17,7 @@ seqsearch cldyb --resume runs/mine
 CLDYB = Protocol(
     CldybSettings,
     package="protocols.cldyb",
-    view="protocols.report.cldyb",
+    view="protocols.report.cldyb.view",
     about=ABOUT,
     flags=(Flag("difficulty", "Name for a --temperature: 0, 1, inf.", ("hard", "medium", "easy")),),
     settling="options:settle",

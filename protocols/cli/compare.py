@@ -60,7 +60,7 @@ def compare(
     if out is not None:
         _check_out(out)
     from protocols.evaluate.compare.comparison import compare as compared
-    from protocols.report.compare import view, write_folder
+    from protocols.report.compare.view import view, write_folder
 
     found = compared(runs, reference)
     if out is not None:
@@ -71,7 +71,7 @@ def compare(
 
 
 def _of_table(path: Path, reference: str) -> View:
-    from protocols.report.compare import view_of_table
+    from protocols.report.compare.view import view_of_table
 
     table = read_table(path)
     return view_of_table(table, agreement(table, reference))

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from protocols.cli.completion import learning, named
 from protocols.cli.grouped import TRACEBACK
-from protocols.report.methods import describe, method_table, methods_json, parameters
+from protocols.report.commands.methods import describe, method_table, methods_json, parameters
 from protocols.report.terminal import stacked
 from protocols.report.text import duration, show
 from seqsearch.core.errors import UserError

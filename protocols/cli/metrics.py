@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from protocols.report.metric_table import answer, every, page, text
+from protocols.report.commands.metrics import answer, every, page, text
 from protocols.report.notes import page as codes
 
 

@@ -19,8 +19,8 @@ from protocols.cli.pool_bar import Bar
 from protocols.cli.pool_captions import asked_captions, caption_flags, captioned_sources
 from protocols.cli.recipe import found_sources, recipe_lines, recipe_of, recipe_record
 from protocols.cli.types import Choice, Whole
-from protocols.report.contact_sheet import check_sheet, write_sheet
-from protocols.report.contamination import compared_lines
+from protocols.report.pools.contact_sheet import check_sheet, write_sheet
+from protocols.report.pools.contamination import compared_lines
 from protocols.report.text import show as print_shown
 from seqsearch.backbones.open import build_backbone
 from seqsearch.building.aliases import by_looks
@@ -121,7 +121,7 @@ def build(
     last_words("stopped; nothing half-made is left")
     _check_given(sources, out, recipe is not None or folder is not None)
     check_out(out, force, details)
-    from protocols.report.pools import build_lines
+    from protocols.report.pools.summary import build_lines
     from seqsearch.building.pool import Options, build_parquet
 
     looks = build_backbone(backbone) if backbone else None
@@ -280,7 +280,7 @@ def show(
     seqsearch pool show glyphs
     seqsearch pool show photos/ --against imagenet-train/ --look-alikes resnet18
     """
-    from protocols.report.pools import described, render
+    from protocols.report.pools.summary import described, render
 
     if look_alikes and not against:
         raise UserError("--look-alikes compares with the pool of --against: name one")

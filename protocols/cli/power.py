@@ -33,7 +33,7 @@ def power(run: Path, difference: tuple[float, ...], as_json: bool) -> None:
     seqsearch power runs/mine --difference 0.03
     """
     from protocols.evaluate.power.spread import spreads
-    from protocols.report.power import render, to_json
+    from protocols.report.commands.power import render, to_json
 
     found, asked = spreads(run), sorted(set(difference))
     if as_json:

@@ -19,7 +19,7 @@ from protocols.evaluate.published.miniature import miniature, write_data
 from protocols.evaluate.published.results import joined, read_results
 from protocols.evaluate.published.running import Places, check, costs, kept, key, missing, run, unlike
 from protocols.evaluate.published.where import LEDGER, RESULTS
-from protocols.report.published import (
+from protocols.report.commands.published import (
     figure_json,
     in_miniature,
     listing,

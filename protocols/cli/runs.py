@@ -8,7 +8,7 @@ import click
 
 from protocols.cli.completion import runs
 from protocols.cli.summaries import print_sequences, print_summary
-from protocols.report.status import show as show_status
+from protocols.report.commands.status import show as show_status
 from seqsearch.core.errors import UserError
 
 

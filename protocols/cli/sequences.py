@@ -7,7 +7,7 @@ import json
 import click
 
 from protocols.cli.grouped import Commands
-from protocols.report.frozen import listing, record, record_with_tasks, text
+from protocols.report.commands.frozen import listing, record, record_with_tasks, text
 from protocols.report.text import show as print_shown
 from seqsearch.core.text import shown_lines
 from seqsearch.results.frozen import find_frozen, frozen_orders

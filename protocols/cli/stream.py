@@ -12,7 +12,7 @@ from protocols.cli.completion import named
 from protocols.cli.ending import last_words
 from protocols.cli.grouped import Commands
 from protocols.cli.pool import check_out
-from protocols.report.streams import build_lines, render
+from protocols.report.commands.streams import build_lines, render
 from protocols.report.text import show as print_shown
 from seqsearch.building import stream_lists as lists
 from seqsearch.building import stream_sources as kinds

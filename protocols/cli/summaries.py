@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from protocols.report import hyperparameters, sequences
-from protocols.report.status import show as show_status
+from protocols.report.commands import hyperparameters, sequences
+from protocols.report.commands.status import show as show_status
 from protocols.report.terminal import render
 from protocols.report.text import show
 from protocols.report.view import view_of

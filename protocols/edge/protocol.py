@@ -19,7 +19,7 @@ seqsearch edge --resume runs/mine
 EDGE = Protocol(
     EdgeSettings,
     package="protocols.edge",
-    view="protocols.report.edge",
+    view="protocols.report.edge.view",
     about=ABOUT,
     settling="options:settle",
     opening="sources:look",
@@ -34,7 +34,7 @@ EDGE = Protocol(
 EDGE_PLAN = Protocol(
     EdgePlanSettings,
     package="protocols.edge",
-    view="protocols.report.edge_plan",
+    view="protocols.report.edge.plan",
     command="edge",
     chosen_by=Flag(
         "plan_only", "Find and write the sequences, train nothing; with a --similarity FILE no pool is needed."

@@ -17,7 +17,7 @@ seqsearch gtep --resume runs/mine
 GTEP = Protocol(
     GtepSettings,
     package="protocols.gtep",
-    view="protocols.report.gtep",
+    view="protocols.report.gtep.view",
     about=ABOUT,
     opening="scenario:look",
     study="study:prepare",

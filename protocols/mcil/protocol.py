@@ -19,7 +19,7 @@ seqsearch mcil --resume runs/mine
 MCIL = Protocol(
     McilSettings,
     package="protocols.mcil",
-    view="protocols.report.mcil",
+    view="protocols.report.mcil.view",
     about=ABOUT,
     opening="classes:look",
     study="study:prepare",

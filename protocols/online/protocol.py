@@ -18,7 +18,7 @@ seqsearch online --resume runs/mine
 ONLINE = Protocol(
     OnlineSettings,
     package="protocols.online",
-    view="protocols.report.online",
+    view="protocols.report.online.view",
     about=ABOUT,
     settling="options:settle",
     opening="opened:look",

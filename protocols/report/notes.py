@@ -1,25 +1,22 @@
-"""Notes: what a summary says in sentences, as data. A note has a code and values; its sentence stands in a table of texts.
+"""Notes: the sentences of a summary, as data. A note has a code and values; its sentence stands in a table of texts.
 
-Terminal, page and JSON share them, so that a script reads the values and never the English. The texts of a protocol are in
-`protocols.report.texts`, one file each; docs/notes.md lists all codes.
+Terminal, page and JSON share them, so that a script reads the values and never the English. `MODULES` names the files that have
+the sentences; docs/notes.md lists all codes.
 """
 
 from __future__ import annotations
 
 import importlib
 import math
-import pkgutil
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from protocols.report import texts
 from protocols.report.plain import plain
 from protocols.report.table import of_words
 from protocols.report.text import duration, enumerated, p_text, percent, points
-from protocols.report.texts.text import Text
 from seqsearch.core.text import counted
 from seqsearch.distribution.interval import Interval
 
@@ -27,6 +24,31 @@ LEVELS = ("headline", "condition", "advice", "warning", "finding", "detail")
 """By importance: what figures hold for, what would make them more precise, what looks wrong, what else was found."""
 FIRST = 5
 """Notes of a summary that are not folded away; none of them is a detail."""
+MODULES = {
+    "cldyb": "cldyb.texts",
+    "compare": "compare.notes",
+    "duel": "duel.notes",
+    "edge": "edge.texts",
+    "explain": "explain.notes",
+    "gtep": "gtep.texts",
+    "mcil": "mcil.notes",
+    "online": "online.texts",
+    "score": "score.notes",
+}
+"""By the first word of a code: the module of `protocols.report` whose ``TEXTS`` have its sentence. `common_notes` has all other
+codes."""
+
+
+class Text(NamedTuple):
+    """The sentence of a code, and its importance.
+
+    Attributes:
+        level: one of `LEVELS`.
+        text: the sentence; ``{name}`` and ``{name:way}`` stand for a value, see `Sentence`.
+    """
+
+    level: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -43,12 +65,12 @@ class Note:
 
     @property
     def level(self) -> str:
-        return known.level if (known := all_texts().get(self.code)) else "detail"
+        return known.level if (known := text_of(self.code)) else "detail"
 
     @property
     def text(self) -> str:
         """The sentence; the code and the values where there is none for this code, or it needs other values."""
-        known = all_texts().get(self.code)
+        known = text_of(self.code)
         if known is not None:
             try:
                 return Sentence().vformat(known.text, (), self.values)
@@ -67,12 +89,20 @@ def note(code: str, **values: Any) -> Note:
 
 
 @cache
-def all_texts() -> dict[str, Text]:
-    """The table of texts, by code."""
-    found: dict[str, Text] = {}
-    for module in pkgutil.iter_modules(texts.__path__):
-        found |= importlib.import_module(f"{texts.__name__}.{module.name}").TEXTS
+def _texts(word: str) -> dict[str, Text]:
+    """Those of codes whose first word is ``word``, beside others."""
+    found: dict[str, Text] = importlib.import_module(f"protocols.report.{MODULES.get(word, 'common_notes')}").TEXTS
     return found
+
+
+def text_of(code: str) -> Text | None:
+    """None for a code that is unknown."""
+    return _texts(code.partition(".")[0]).get(code)
+
+
+def all_texts() -> dict[str, Text]:
+    """By code."""
+    return {code: text for word in ("", *MODULES) for code, text in _texts(word).items()}
 
 
 def by_importance(notes: Iterable[Note]) -> tuple[list[Note], list[Note]]:

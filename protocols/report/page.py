@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from protocols.report.contamination import pretraining
+from protocols.report.pools.contamination import pretraining
 from protocols.report.terminal import WHOLE
 from protocols.report.text import Bold
 from protocols.report.view import View, view_of

@@ -105,7 +105,7 @@ def stacked(tables: Iterable[Table]) -> list[RenderableType]:
 
 
 def explained(section: str) -> str:
-    """Where the columns of the tables of ``section`` (a file of `protocols.report.columns`) are explained."""
+    """The command that explains the columns of the tables of ``section`` (see `commands.metrics`)."""
     return f"Columns: seqsearch metrics {section} (docs/metrics.md)."
 
 

@@ -94,8 +94,7 @@ class Protocol:
     Attributes:
         settings: the record of its settings; its ``protocol`` is the protocol's name.
         package: where its modules are.
-        view: the module that shows its summaries: ``render(summary)``, ``to_json(summary)`` and, if its runs have a report,
-            ``write_report(folder, exported, pools)``.
+        view: the module of `protocols.report` whose ``view(summary, results)`` makes the `View` of a run.
         study: ``(settings, states, device, directory) -> Prepared``, see `prepare`.
         count: ``(prepared) -> Expected``, see `expected`.
         session: ``(session, prepared) -> ProtocolRun``, see `begin`.

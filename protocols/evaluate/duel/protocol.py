@@ -17,7 +17,7 @@ seqsearch duel --resume runs/duel
 DUEL = Protocol(
     DuelSettings,
     package="protocols.evaluate.duel",
-    view="protocols.report.duel",
+    view="protocols.report.duel.view",
     about=ABOUT,
     settling="options:settle",
     opening="given:look",

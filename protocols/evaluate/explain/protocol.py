@@ -18,7 +18,7 @@ seqsearch explain --resume runs/explain-20260101-120000
 EXPLAIN = Protocol(
     ExplainSettings,
     package="protocols.evaluate",
-    view="protocols.report.explain",
+    view="protocols.report.explain.view",
     about=ABOUT,
     settling="explain.options:settle",
     opening="parts.placed:look",

@@ -20,7 +20,7 @@ seqsearch score frozen:cifar100-hard-10 --pool cifar100/ --methods ranpac,slca  
 SCORE = Protocol(
     ScoreSettings,
     package="protocols.evaluate",
-    view="protocols.report.score",
+    view="protocols.report.score.view",
     about=ABOUT,
     settling="score.options:settle",
     opening="parts.placed:look",

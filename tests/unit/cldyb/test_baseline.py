@@ -15,8 +15,9 @@ from protocols.cldyb.compared import Placed
 from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import prepare
 from protocols.evaluate.score.summary import ScoreSummary
-from protocols.report import cldyb_notes, score_notes
-from protocols.report.cldyb import view
+from protocols.report.cldyb import notes as cldyb_notes
+from protocols.report.cldyb.view import view
+from protocols.report.score import notes as score_notes
 from protocols.running.provenance import BASELINES, PLACEBO
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import StateKey
@@ -31,7 +32,7 @@ from seqsearch.planners.step import NoValidTask
 from tests.evaluators import Dies, Mortal, Shuffled, Stricken
 from tests.studies import Finished, finished_run, run_small, small_settings, summary_of
 from tests.unit.evaluate.commands import told
-from tests.unit.report.test_cldyb_words import summary
+from tests.unit.report.cldyb.test_notes import summary
 
 GREEDY: dict[str, Any] = {"baseline": "greedy", "methods": "ranpac:M=16", "lookahead": 0, "score_seeds": 1}
 

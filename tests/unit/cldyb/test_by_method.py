@@ -12,10 +12,12 @@ import pytest
 from rich.console import Console
 
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
-from protocols.report import cldyb_tables, score_notes, score_tables
-from protocols.report.cldyb import view
-from protocols.report.cldyb_notes import marks, notes
-from protocols.report.cldyb_tables import stars
+from protocols.report.cldyb import tables as cldyb_tables
+from protocols.report.cldyb.notes import marks, notes
+from protocols.report.cldyb.tables import stars
+from protocols.report.cldyb.view import view
+from protocols.report.score import notes as score_notes
+from protocols.report.score import tables as score_tables
 from protocols.report.terminal import render
 from protocols.report.text import Bold
 from seqsearch.distribution.drop import drop

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from protocols.cldyb.protocol import CLDYB
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
-from protocols.report.cldyb_notes import notes
+from protocols.report.cldyb.notes import notes
 from protocols.running.folder import RunFolder
 from seqsearch.core.errors import UserError
 from tests.lines import messages

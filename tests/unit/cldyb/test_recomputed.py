@@ -14,7 +14,7 @@ from rich.console import Console
 from scipy import stats
 
 from protocols.cldyb.protocol import CLDYB
-from protocols.report.cldyb import view
+from protocols.report.cldyb.view import view
 from protocols.report.terminal import render
 from seqsearch.core.errors import UserError
 from tests.studies import finished_run

@@ -14,8 +14,8 @@ import pytest
 
 from protocols.cldyb.costs import UnitCosts, estimate
 from protocols.cldyb.screened import screened_of
-from protocols.report import cldyb_tables
-from protocols.report.cldyb import view
+from protocols.report.cldyb import tables as cldyb_tables
+from protocols.report.cldyb.view import view
 from protocols.running.folder import RunFolder
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import StateKey, Task

@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 from protocols.report import text as wording
-from protocols.report.cldyb import view
-from protocols.report.cldyb_notes import headline, notes, tiles
+from protocols.report.cldyb.notes import headline, notes, tiles
+from protocols.report.cldyb.view import view
 from protocols.report.terminal import render
 from seqsearch.core.errors import UserError
 from seqsearch.distribution.drop import drop

@@ -16,8 +16,8 @@ from click.testing import CliRunner, Result
 from protocols.cli.main import main
 from protocols.evaluate.compare.comparison import compare as compared
 from protocols.evaluate.compare.table import read_table
-from protocols.report.compare_notes import notes
-from protocols.report.rank_tables import BENCHMARK, accuracy
+from protocols.report.compare.notes import notes
+from protocols.report.compare.ranks import BENCHMARK, accuracy
 from protocols.report.text import console
 from seqsearch.core.text import shown
 from seqsearch.results.schema import ACCURACIES

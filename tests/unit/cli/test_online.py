@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from protocols.cli.main import main
 from protocols.online.protocol import ONLINE
 from protocols.online.reading import BY_SAMPLE, IN_BATCHES
-from protocols.report.online_notes import notes
+from protocols.report.online.notes import notes
 from tests.lines import messages
 
 STREAM = "glyphs:samples=900,classes=5,burst=6"

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
-from protocols.report.methods import describe, method_table
+from protocols.report.commands.methods import describe, method_table
 from seqsearch.core.registry import names
 from tests.lines import messages
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
@@ -129,7 +129,7 @@ def test_a_summary_is_shown_without_what_draws(tmp_path: Path) -> None:
 
 READ = """
 import json, sys
-from protocols.report.methods import describe
+from protocols.report.commands.methods import describe
 from seqsearch.core.declared import module
 from seqsearch.core.registry import names
 found = {}

@@ -11,11 +11,11 @@ import pytest
 from protocols.edge.disparity import Disparity, disparity
 from protocols.edge.estimates import estimates
 from protocols.evaluate.compare.runs import ComparedRun, evaluated
-from protocols.report.edge_tables import luck
+from protocols.report.edge.tables import luck
 from seqsearch.metrics.accuracy import order_disparity
 from seqsearch.planners.replicates import of_given, scoring
 from seqsearch.results.run import RunResults, read_results
-from tests.unit.report.edge_summaries import HIGH, LOW, spread, summary
+from tests.unit.report.edge.summaries import HIGH, LOW, spread, summary
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 
 ORDERS = {"own-a": ([[0, 1], [2, 3]], [0.9, 0.5]), "own-b": ([[3, 2], [0, 1]], [0.8, 0.6])}

@@ -16,7 +16,7 @@ from protocols.cli.main import main
 from protocols.edge.settings import EdgeSettings
 from protocols.edge.study import prepare
 from protocols.edge.trained import expected
-from protocols.report.edge_notes import headline, notes
+from protocols.report.edge.notes import headline, notes
 from protocols.report.page import laid_out
 from protocols.running.folder import RunFolder
 from protocols.running.runtime import Runtime

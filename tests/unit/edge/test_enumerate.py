@@ -17,8 +17,8 @@ from scipy import stats
 
 from protocols.cli.main import main
 from protocols.edge.trained import shared_trainings
-from protocols.report.edge import view
-from protocols.report.edge_notes import notes
+from protocols.report.edge.notes import notes
+from protocols.report.edge.view import view
 from seqsearch.planners.replicates import of_given
 from seqsearch.pools.open import build_pool
 from tests.conformance.lab import TWO_BLOCKS

@@ -20,7 +20,7 @@ from protocols.edge.fitted import MethodFit, method_fit
 from protocols.edge.groups import Group, LeftOut
 from protocols.edge.plan import random_tasks
 from protocols.edge.settings import EdgeSettings
-from protocols.report import edge_notes
+from protocols.report.edge import notes as edge_notes
 from protocols.report.notes import Note
 from protocols.running.folder import RunFolder
 from protocols.running.runtime import Runtime

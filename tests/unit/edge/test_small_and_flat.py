@@ -15,8 +15,8 @@ from protocols.edge.plan import finder, plan, plan_digest
 from protocols.edge.plan_only import PlanSummary
 from protocols.edge.plan_settings import EdgePlanSettings, ExtremesSettings
 from protocols.edge.run import EdgeRun
-from protocols.report.edge_notes import notes
-from protocols.report.edge_plan import WAY, view, way
+from protocols.report.edge.notes import notes
+from protocols.report.edge.plan import WAY, view, way
 from protocols.report.page import laid_out
 from seqsearch.core.errors import UserError
 from seqsearch.extremes.exact import AT_ONCE, exact_extremes, is_small
@@ -26,7 +26,7 @@ from seqsearch.pools.union import class_names
 from seqsearch.similarity.files import write
 from seqsearch.similarity.matrix import Similarity, checked
 from tests.studies import summary_of
-from tests.unit.report.edge_summaries import HIGH, LOW, spread, summary
+from tests.unit.report.edge.summaries import HIGH, LOW, spread, summary
 
 POOL = "glyphs:classes=4,train=2,reward=1,test=2"
 

@@ -14,9 +14,9 @@ import pytest
 
 from protocols.evaluate.compare.comparison import Comparison, compare
 from protocols.evaluate.compare.figures import MEAN, NO_IMAGES, SAME
-from protocols.report.compare import view
-from protocols.report.compare_notes import headline, notes, tiles
-from protocols.report.compare_tables import key, tables
+from protocols.report.compare.notes import headline, notes, tiles
+from protocols.report.compare.tables import key, tables
+from protocols.report.compare.view import view
 from protocols.report.notes import Note
 from protocols.running.provenance import CIRCULAR, REWARDED_ON_TEST
 from seqsearch.core.errors import UserError

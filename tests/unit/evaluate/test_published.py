@@ -25,7 +25,7 @@ from protocols.evaluate.published.running import Places, waits
 from protocols.evaluate.published.where import LEDGER, RESULTS
 from protocols.online.settings import OnlineSettings
 from protocols.online.study import variants
-from protocols.report.published import ORDER, run_first
+from protocols.report.commands.published import ORDER, run_first
 from seqsearch.core.errors import UserError
 from seqsearch.core.registry import names
 from tests.unit.evaluate.published import ledger, parsed

@@ -11,7 +11,7 @@ import pytest
 from protocols.gtep.near_duplicates import check_near_duplicates
 from protocols.gtep.protocol import GTEP
 from protocols.gtep.study import prepare
-from protocols.report import gtep
+from protocols.report.gtep import view as gtep
 from protocols.report.page import html
 from seqsearch.core.errors import UserError
 from seqsearch.storage.files import cache_root

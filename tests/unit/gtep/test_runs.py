@@ -13,8 +13,8 @@ from protocols.gtep.protocol import GTEP
 from protocols.gtep.run import expected
 from protocols.gtep.settings import evaluated_settings
 from protocols.gtep.study import prepare
-from protocols.report.gtep_compared import by_choice
-from protocols.report.gtep_tables import names, tuning
+from protocols.report.gtep.compared import by_choice
+from protocols.report.gtep.tables import names, tuning
 from seqsearch.core.yaml_file import read_mapping
 from tests.unit.gtep.small import finished, label, results, rows, session, small, states, trimmed
 

@@ -13,8 +13,8 @@ import pytest
 from protocols.gtep.protocol import GTEP
 from protocols.gtep.summary import Summary
 from protocols.gtep.unshared import Marks, Unshared, unshared
-from protocols.report import gtep
-from protocols.report.gtep_notes import notes
+from protocols.report.gtep import view as gtep
+from protocols.report.gtep.notes import notes
 from protocols.report.page import html
 from seqsearch.results.rows import Row
 from tests.unit.gtep.small import HALF, finished, rows, trimmed

@@ -21,7 +21,13 @@ from protocols.evaluate.duel.protocol import DUEL
 from protocols.evaluate.explain.protocol import EXPLAIN
 from protocols.evaluate.score.protocol import SCORE
 from protocols.gtep.summary import summarise as summarise_gtep
-from protocols.report import compare, duel, edge, explain, gtep, mcil, online
+from protocols.report.compare import view as compare
+from protocols.report.duel import view as duel
+from protocols.report.edge import view as edge
+from protocols.report.explain import view as explain
+from protocols.report.gtep import view as gtep
+from protocols.report.mcil import view as mcil
+from protocols.report.online import view as online
 from protocols.report.page import write_page
 from protocols.report.view import view_of
 from protocols.running.protocol import Protocol
@@ -33,7 +39,9 @@ from seqsearch.similarity.matrix import checked
 from tests.unit.edge.test_fit import fits, planted
 from tests.unit.evaluate.test_compare_runs import make as make_compared
 from tests.unit.evaluate.test_compare_runs import pool_record
-from tests.unit.report import gtep_rows, mcil_rows, online_rows
+from tests.unit.report.gtep import rows as gtep_rows
+from tests.unit.report.mcil import rows as mcil_rows
+from tests.unit.report.online import rows as online_rows
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 
 SEEDS = (1000, 1001)
@@ -201,7 +209,7 @@ PAGES: dict[str, tuple[Callable[[Path, Pool], Path], ...]] = {
     "online": (of_online,), "score": (of_score,), "explain": (of_explain,), "duel": (of_duel,),
     "compare": (of_compare, of_one_run),
 }  # fmt: skip
-"""By the module in ``protocols/report`` that writes them."""
+"""By the folder of ``protocols/report`` that writes them."""
 
 
 def written(name: str, folder: Path, pool: Pool | None = None) -> list[str]:

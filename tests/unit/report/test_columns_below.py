@@ -22,14 +22,17 @@ from protocols.evaluate.explain.summary import Summary as Explained
 from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.where import LEDGER
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary, TaskScore
-from protocols.report import compare, edge_plan, explain, published
-from protocols.report.metric_table import matching, sections
-from protocols.report.score import view as of_score
-from protocols.report.score_tables import bounds, key
+from protocols.report.commands import published
+from protocols.report.commands.metrics import matching, sections
+from protocols.report.compare import view as compare
+from protocols.report.edge import plan as edge_plan
+from protocols.report.explain import view as explain
+from protocols.report.score.tables import bounds, key
+from protocols.report.score.view import view as of_score
 from protocols.report.terminal import render
 from protocols.running.provenance import Provenance
 from seqsearch.extremes.find import Extreme
-from tests.unit.report.test_cldyb_words import side
+from tests.unit.report.cldyb.test_notes import side
 
 WITHOUT = {"methods", "pools"}
 """Whose columns say by themselves what they are, or by a line above them."""
@@ -107,8 +110,8 @@ def test_plain_tables_say_it(arguments: tuple[str, ...], section: str) -> None:
 
 
 def test_no_section_is_forgotten() -> None:
-    report = Path(published.__file__).parent
-    calls = [n for p in report.glob("*.py") for n in ast.walk(ast.parse(p.read_text())) if isinstance(n, ast.Call)]
+    report = Path(published.__file__).parents[1]
+    calls = [n for p in report.rglob("*.py") for n in ast.walk(ast.parse(p.read_text())) if isinstance(n, ast.Call)]
     said = [c for c in calls if getattr(c.func, "id", "") in ("columns_of", "explained", "summary")]
     made = {str(c.args[0].value) for c in said if isinstance(c.args[0], ast.Constant)}
     made |= {

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from protocols.evaluate.compare.comparison import compare
-from protocols.report.compare_tables import changes
-from protocols.report.explain_notes import covered
+from protocols.report.compare.tables import changes
+from protocols.report.explain.notes import covered
 from seqsearch.distribution.effects import Condition, ConditionName, effects
 from seqsearch.distribution.mean_difference import mean_difference
 from tests.unit.evaluate.test_compare_runs import make

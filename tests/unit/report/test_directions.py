@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from protocols.cldyb.cannot_differ import ONE_TASK
 from protocols.cldyb.summary import MethodSummary, Summary
 from protocols.evaluate.score.summary import ScoreSummary
-from protocols.report import cldyb_notes, duel_notes, edge_notes, explain_notes, mcil_notes, score_notes
+from protocols.report.cldyb import notes as cldyb_notes
+from protocols.report.duel import notes as duel_notes
+from protocols.report.edge import notes as edge_notes
+from protocols.report.explain import notes as explain_notes
+from protocols.report.mcil import notes as mcil_notes
+from protocols.report.score import notes as score_notes
 from protocols.report.text import points, signed
 from protocols.running.provenance import Provenance
 from seqsearch.distribution.correlation import similarity_correlation
@@ -19,11 +24,11 @@ from seqsearch.distribution.drop import ImageShares, drop
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.runs import pairs
 from seqsearch.metrics.ranks import rank_correlations, without_rounding
-from tests.unit.report.edge_summaries import summary as edge
-from tests.unit.report.mcil_rows import summary as mcil
-from tests.unit.report.online_rows import differs, pair
-from tests.unit.report.test_cldyb_words import placed
-from tests.unit.report.test_duel import summary as duel
+from tests.unit.report.cldyb.test_notes import placed
+from tests.unit.report.duel.test_duel import summary as duel
+from tests.unit.report.edge.summaries import summary as edge
+from tests.unit.report.mcil.rows import summary as mcil
+from tests.unit.report.online.rows import differs, pair
 
 DIRECTION = re.compile(r"harder|easier|\babove\b|\bbelow\b|better|worse|a relative drop|[+-]0\.0\b")
 ROUNDING = st.lists(st.floats(-1e-12, 1e-12), min_size=18, max_size=18)

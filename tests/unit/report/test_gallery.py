@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from protocols.report import gallery
+from tests.unit.report.cldyb.test_page import HOSTILE, Page, check_first_images
 from tests.unit.report.report_pages import PAGES, RANDOM, written
-from tests.unit.report.test_cldyb import HOSTILE, Page, check_first_images
 from tests.unit.run_folders import RenamedPool, glyphs
 
 POOL = glyphs()
 TITLE = "Random sequences: the first 2 of 3"
 REPORTS = Path(gallery.__file__).parent
 PICTURED = sorted(
-    path.stem
-    for path in REPORTS.glob("*.py")
-    if "protocols.report.gallery import" in path.read_text("utf-8") and path.stem != "view"
+    path.parent.name
+    for path in REPORTS.glob("*/view.py")
+    if "protocols.report.gallery import" in path.read_text("utf-8")
 )
 """Reports that show found sequences by images."""
 

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from protocols.edge.plan import ExtremesPlan
-from protocols.report.edge_plan import grouped
-from protocols.report.edge_plan import headline as plan_headline
-from protocols.report.online_notes import headline, notes
+from protocols.report.edge.plan import grouped
+from protocols.report.edge.plan import headline as plan_headline
+from protocols.report.online.notes import headline, notes
 from protocols.report.shapes import Line, curves
 from seqsearch.correlation.blocks import too_few
 from seqsearch.extremes.find import Extreme
 from seqsearch.similarity.files import write
 from tests.unit.edge.test_plan_only import seqsearch, some
-from tests.unit.report.online_rows import Made, pair, told
+from tests.unit.report.online.rows import Made, pair, told
 
 
 @pytest.mark.parametrize(

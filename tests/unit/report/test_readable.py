@@ -14,15 +14,16 @@ from rich.cells import cell_len
 
 from protocols import report
 from protocols.cldyb.compared import Placed
-from protocols.report import cldyb_figures, edge_figures
+from protocols.report.cldyb import figures as cldyb_figures
 from protocols.report.densities import Normal, densities
+from protocols.report.edge import figures as edge_figures
 from protocols.report.figures import SERIES, Panel, Panels, inline, keys, styled
 from protocols.report.labels import labels
 from protocols.report.maps import cells, matrix
 from protocols.report.shapes import Bar, Dots, Line, Slope, Strip, bars, curves, named_dots, scatter, slopes, strips
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.rank_test import rank_test
-from tests.unit.report.edge_summaries import summary
+from tests.unit.report.edge.summaries import summary
 
 TELEPHONE = 360 - 32
 LONG = "er:epochs=1,buffer_size=12,lr=0.1,replay=balanced"

@@ -10,7 +10,7 @@ import math
 
 import pytest
 
-from protocols.report.metric_table import LAID_OUT
+from protocols.report.commands.metrics import LAID_OUT
 from protocols.report.page import environment
 from protocols.report.table import (
     COUNT,
@@ -32,7 +32,7 @@ from protocols.report.table import (
 )
 from protocols.report.text import Bold
 from seqsearch.distribution.interval import Interval
-from tests.unit.report.mcil_rows import summary
+from tests.unit.report.mcil.rows import summary
 
 METHOD = Column("method", "Method")
 ACC = Column("acc", "Acc [95 %]", "final accuracy", PERCENT, UP, OURS, over="runs")

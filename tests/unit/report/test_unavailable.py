@@ -9,12 +9,12 @@ from rich.console import Console
 
 from protocols.cldyb.summary import MethodSummary
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
-from protocols.report import score_notes
-from protocols.report.cldyb import view
+from protocols.report.cldyb.view import view
 from protocols.report.common_notes import ALIKE, OF_ZERO, without_interval
+from protocols.report.score import notes as score_notes
 from protocols.report.terminal import render
 from seqsearch.distribution.drop import Drop, drop
-from tests.unit.report.test_cldyb_words import summary
+from tests.unit.report.cldyb.test_notes import summary
 
 NOISE = np.random.default_rng(0).normal(0, 0.01, (6, 3))
 KNOWN = drop(0.4 + NOISE[:1], 0.8 + NOISE[1:])

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main
-from protocols.report.status import lines
+from protocols.report.commands.status import lines
 from protocols.running.event_log import EventLog, now
 from protocols.running.folder import RunFolder
 from protocols.running.heartbeat import SOONEST, Heartbeat

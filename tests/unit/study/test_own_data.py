@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import prepare
 from protocols.cldyb.tuning import Trial, Tuning
-from protocols.report.cldyb_notes import notes
+from protocols.report.cldyb.notes import notes
 from protocols.report.page import laid_out
 from protocols.running.folder import RunFolder
 from seqsearch.building.pool import Options, build_parquet

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
-from protocols.report.methods import describe, method_table, methods_json, parameters
+from protocols.report.commands.methods import describe, method_table, methods_json, parameters
 from seqsearch.core.registry import names
 from tools.method_pages import DOCS, comparison, pages
 

@@ -1,0 +1,124 @@
+"""What is shown of a score run."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
+
+from protocols.evaluate.score.summary import MethodScore, ScoreSummary
+from protocols.report.cldyb.tables import joint
+from protocols.report.figures import WIDTH, Panel, Panels, axes_of, styled
+from protocols.report.gallery import drawn, gallery
+from protocols.report.labels import labels
+from protocols.report.maps import cells
+from protocols.report.score import notes
+from protocols.report.score.tables import bounds, joint_rows, key, tasks, transfer
+from protocols.report.shapes import Line, curves, in_words, tenths
+from protocols.report.text import percent
+from protocols.report.view import View
+from seqsearch.results.run import RunResults
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+HELD_OUT = "By which ranks of methods are compared: no search saw their pool."
+
+
+def view(s: ScoreSummary, results: RunResults | None = None) -> View:
+    """Headline, tables, figures, pictures and notes."""
+    return View(
+        section="score",
+        name=s.run,
+        kind="methods on fixed sequences",
+        headline=notes.headline(s),
+        tiles=tuple(notes.tiles(s)),
+        key=() if s.reached else (key(s),),
+        tables=() if s.reached else (joint(joint_rows(s)), transfer(s), bounds(s), tasks(s)),
+        notes=tuple(notes.notes(s)),
+        draws=lambda: figures(s),
+        pictures=lambda pools: (
+            [gallery(results, pools), *drawn(results, pools), *drawn(results, pools, HELD_OUT, "heldout")]
+            if results
+            else ()
+        ),
+        configs=(results.config,) if results else (),
+        data=_data(s),
+    )
+
+
+def _data(s: ScoreSummary) -> dict[str, Any]:
+    transfers = [
+        {"searched_for": group, "method": method, "drop": dataclasses.asdict(drop) if drop else None}
+        for (group, method), drop in s.transfer.items()
+    ]
+    said = dataclasses.asdict(dataclasses.replace(s, transfer={}))
+    return {**said, "transfer": transfers, "for_whom": notes.for_whom(s)}
+
+
+# ------------------------------------------------------------------------------------------------ figures
+
+
+LETTER = 7
+"""Width of a letter beside a map."""
+COLOURS = {
+    "searched": "found",
+    "hard": "found",
+    "random": "random",
+    "easy": "easy",
+    "given": "given",
+    "heldout": "paper",
+}
+"""By kind of sequence."""
+
+
+def figures(s: ScoreSummary) -> list[Panels]:
+    """The key figure first: of several groups of searches the map of drops."""
+    return [p for p in (transferred(s), over_tasks(s)) if p.panels]
+
+
+def transferred(s: ScoreSummary) -> Panels:
+    """The relative drop of each method on the sequences that were searched with each group of methods."""
+    rows, columns = (list(dict.fromkeys(key[i] for key in s.transfer)) for i in (0, 1))
+    drops = {
+        (rows.index(group), columns.index(method)): d.relative.value
+        for (group, method), d in s.transfer.items()
+        if d is not None and math.isfinite(d.relative.value)
+    }
+    said = "; ".join(f"{rows[i]}, {columns[j]}: {percent(v)} %" for (i, j), v in drops.items())
+    drawn = (Panel(_map(drops, labels(rows), labels(columns)), said, wide=True),) if drops else ()
+    legend = "Relative drop, percent, stronger colours for larger drops. Rows: methods that searched; columns: methods evaluated."
+    return Panels("transfer", "Transfer between methods", legend, drawn)
+
+
+def _map(drops: Mapping[tuple[int, int], float], rows: Sequence[str], columns: Sequence[str]) -> Figure:
+    """Cells as wide as their names."""
+    with styled():
+        width = LETTER * (len(columns) * max(map(cell_len, columns)) + max(map(cell_len, rows)))
+        return cells(drops, rows, columns, ax=axes_of(None, max(WIDTH, width), 24 * len(rows) + 30))
+
+
+def accuracy(m: MethodScore, y: tuple[float, float] | None = None, ax: Axes | None = None) -> Figure:
+    """Of a method, a line a kind of sequence: mean, and range over sequences and seeds."""
+    return curves(_lines(m), "tasks learned", y=y, ax=ax)
+
+
+def _lines(m: MethodScore) -> list[Line]:
+    return [
+        Line(kind, COLOURS[kind], tuple(map(float, range(1, len(a.acc_by_step) + 1))), a.acc_by_step, a.low, a.high)
+        for kind, a in m.sides.items()
+        if kind in COLOURS
+    ]
+
+
+def over_tasks(s: ScoreSummary) -> Panels:
+    """A figure a method, on one axis."""
+    drawn = [(m, lines) for m in s.methods if (lines := _lines(m))]
+    y = tenths([v for _, lines in drawn for line in lines for v in (*line.y, *line.low, *line.high)] or [0.0])
+    panels = tuple(Panel(accuracy(m, y), in_words(lines), m.method) for m, lines in drawn)
+    legend = "Mean accuracy on the tasks learned so far, percent; bands: range over sequences and seeds."
+    return Panels("tasks", "Accuracy as tasks arrive", legend, panels, shared=True)
