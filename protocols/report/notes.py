@@ -7,7 +7,6 @@ the sentences; docs/notes.md lists all codes.
 from __future__ import annotations
 
 import importlib
-import math
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 
 from protocols.report.plain import plain
 from protocols.report.table import of_words
-from protocols.report.text import duration, enumerated, p_text, percent, points
+from protocols.report.text import duration, enumerated, interval, p_text, percent, points
 from seqsearch.core.text import counted
 from seqsearch.distribution.interval import Interval
 
@@ -138,9 +137,7 @@ class Sentence(string.Formatter):
             one, _, more = format_spec.partition("/")
             return one if (value if isinstance(value, int) else len(value)) == 1 else more
         if isinstance(value, Interval):
-            way = WAYS[format_spec]
-            bounds = "" if math.isnan(value.low) else f" [{way(value.low)}, {way(value.high)}]"
-            return way(value.value) + bounds
+            return interval(value, WAYS[format_spec])
         if format_spec.startswith("to "):
             low, high = value
             return counted(high, format_spec[3:]) if low == high else f"{low:,} to {counted(high, format_spec[3:])}"

@@ -67,6 +67,7 @@ SPREAD = Scale("pp", "from 0", percent)
 SHARE = Scale("%", "at most 100", percent)
 """Of a difference relative to what it is from."""
 COUNT = Scale("count", "from 0", lambda n: f"{n:,}")
+HUNDREDTHS = SPREAD._replace(text=lambda spread: f"{100 * spread:.2f}")
 SMALL = COUNT._replace(text=str)
 """Of counts that are hardly ever in thousands."""
 MEGABYTES = Scale("MB", "from 0", megabytes)
@@ -167,6 +168,7 @@ class Column:
         return tuple([*known, *[None] * len(self.keys)][: len(self.keys)])
 
 
+METHOD = Column("method", "Method")
 MEAN = "mean over trainings at the end"
 """Of a method's trainings."""
 

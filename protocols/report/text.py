@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from seqsearch.core.text import counted, shown
+from seqsearch.core.text import shown
 from seqsearch.distribution.interval import Interval, shows
 
 COLUMNS, FEWEST = 120, 40
@@ -58,15 +58,20 @@ def points(difference: float) -> str:
     return f"{100 * difference:+.1f}" if shows(difference) else percent(abs(difference))
 
 
-def interval(i: Interval) -> str:
-    """Percent with bounds: ``81.2 [79.0, 83.1]``."""
-    return percent(i.value) if math.isnan(i.low) else f"{percent(i.value)} [{percent(i.low)}, {percent(i.high)}]"
+def interval(i: Interval, way: Callable[[float], str] = percent) -> str:
+    """A value with its bounds, by default in percent: ``81.2 [79.0, 83.1]``."""
+    return way(i.value) if math.isnan(i.low) else f"{way(i.value)} [{way(i.low)}, {way(i.high)}]"
 
 
 def signed(i: Interval) -> str:
     """A difference in pp with its interval."""
-    value = points(i.value)
-    return value if math.isnan(i.low) else f"{value} [{points(i.low)}, {points(i.high)}]"
+    return interval(i, points)
+
+
+def bounds_of(text: str) -> str:
+    """The bounds in a text of `interval` or `signed`, with the space before them; empty where it has none."""
+    _, space, bounds = text.partition(" ")
+    return space + bounds
 
 
 def p_text(p: float) -> str:
@@ -84,11 +89,6 @@ def samples(number: float) -> str:
         if abs(number) >= 10 * scale or (unit != "k" and abs(number) >= scale):
             return f"{number / scale:.3g}{unit}"
     return f"{number:,.4g}" if number < 1000 else f"{number:,.0f}"
-
-
-def count(n: int, noun: str) -> str:
-    """E.g. ``1 session``, ``1,024 trainings``."""
-    return counted(n, noun)
 
 
 def enumerated(parts: Sequence[str], last: str = " and ") -> str:

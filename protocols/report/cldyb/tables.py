@@ -10,11 +10,13 @@ from protocols.report.table import (
     CLDYB,
     COUNT,
     DOWN,
+    METHOD,
     NEITHER,
     NONE,
     OURS,
     PERCENT,
     POINTS,
+    SHARE,
     UP,
     WORDS,
     Column,
@@ -40,7 +42,6 @@ Gaps = Sequence[tuple[str, GapDifference | None]]
 
 CAPTION = "Percent. Re-scored sequences, test images, means over sequences and training seeds."
 ONE_TASK = "Percent. The one task, which is the same in all sequences, test images, means over training seeds."
-METHOD = Column("method", "Method")
 ACC = Column(
     "acc_...",
     "Acc",
@@ -91,7 +92,6 @@ ROBUSTNESS = Column(
     "min over methods m of the mean Acc on the sequences found for m",
     below="ness",
 )
-SHARE = Scale("%", "at most 100", percent)
 OF_DROPS = f"{OURS}, docs/distribution.md"
 DROP = Column(
     "relative_drop",

@@ -13,7 +13,8 @@ from protocols.evaluate.power.spread import FoundSpread, PairSpread
 from protocols.report.plain import plain
 from protocols.report.table import COUNT, NEITHER, OURS, SPREAD, WORDS, Column, Layout, Scale, Table, table
 from protocols.report.terminal import Grid, columns_of
-from protocols.report.text import count, line, percent
+from protocols.report.text import line, percent
+from seqsearch.core.text import counted
 from seqsearch.distribution.contrast import FEWEST_OVER
 from seqsearch.distribution.power import half_width_of_drop, power_of_found, power_of_mean, sd_at_most
 
@@ -118,7 +119,7 @@ def render(run: str, found: Sequence[FoundSpread | PairSpread], differences: Seq
         parts += [line(_title(run, spread), "bold"), line(_measured(spread)), line(""), Grid(made_of), line("")]
         parts += [*(line(f"- {said}") for said in _sentences(made, differences)), line("")]
         if isinstance(spread, FoundSpread):
-            title = f"Interval of the drop, {count(spread.searches, 'search')}, {spread.random} random sequences"
+            title = f"Interval of the drop, {counted(spread.searches, 'search')}, {spread.random} random sequences"
             parts += [line(title, "bold"), line(""), Grid(_of_seeds(of_seeds(spread))), line("")]
     notes = (*NOTES, HALF_WIDTH) if any(isinstance(s, FoundSpread) for s in found) else NOTES
     parts += [line(f"- {said}") for said in notes]

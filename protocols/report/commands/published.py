@@ -16,7 +16,8 @@ from protocols.evaluate.published.results import RUN, Result
 from protocols.evaluate.published.running import Places, commands, kept
 from protocols.report.table import NEITHER, OURS, WORDS, Column, Layout, table
 from protocols.report.terminal import Grid, columns_of
-from protocols.report.text import count, enumerated, line
+from protocols.report.text import enumerated, line
+from seqsearch.core.text import counted
 
 OWN = f"{OURS}, docs/published.md"
 
@@ -87,7 +88,7 @@ def row(ledger: Ledger, entry: Entry, result: Result | None) -> list[str]:
         entry.name,
         ledger.paper(entry).split(":")[0],
         entry.where,
-        count(read, "figure"),
+        counted(read, "figure"),
         verdicts(result.figures) if result else "",
         _difference(largest) if largest else "",
         entry.status,
@@ -101,7 +102,7 @@ def summary(pairs: Sequence[Pair]) -> str:
     parts = Counter(e.status for e, _ in run_first(pairs))
     trained = sum(1 for e, r in pairs if r and e.data)
     said = enumerated([f"{n} {status}" for status, n in parts.items()])
-    return f"{count(len(pairs), 'entry').replace('entrys', 'entries')}: {said}. " + (
+    return f"{counted(len(pairs), 'entry')}: {said}. " + (
         f"{trained} of those that were run trained anything on the papers' data."
         if trained
         else "Those that were run need no data: counts, and figures that follow from printed ones. "
@@ -173,7 +174,7 @@ def miniature_outcome(small: Entry, figures: Sequence[Figure]) -> RenderableType
     """The figures of a miniature, without the published ones."""
     grid = Grid(table(MINIATURE, "", [(f.row, f.column, _number(f, f.ours)) for f in figures]))
     there = sum(f.ours is not None for f in figures)
-    said = f"{small.name} runs to its end here: {there} of {count(len(figures), 'figure')} came out"
+    said = f"{small.name} runs to its end here: {there} of {counted(len(figures), 'figure')} came out"
     return Group(line(STANDS, "bold"), line(""), grid, line(""), line(said))
 
 

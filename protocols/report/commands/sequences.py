@@ -10,7 +10,8 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from protocols.report.text import count, line
+from protocols.report.text import line
+from seqsearch.core.text import counted
 from seqsearch.results.in_names import InNames, NamedClass
 
 KINDS = {
@@ -92,7 +93,7 @@ def _sequence(s: InNames, with_groups: bool) -> Iterator[RenderableType]:
     of_score = f"; S {score:.5g}" if score is not None and not searched else ""
     yield line("")
     yield line(
-        f"{own.sequence_id}: {KINDS.get(own.kind, own.kind)}{of_methods}; {count(len(s.tasks), 'task')}{of_score}",
+        f"{own.sequence_id}: {KINDS.get(own.kind, own.kind)}{of_methods}; {counted(len(s.tasks), 'task')}{of_score}",
         "bold" if own.kind in FOUND else "",
     )
     grid = Table.grid(padding=(0, 2, 0, 0))

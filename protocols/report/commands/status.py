@@ -10,10 +10,10 @@ from typing import Any
 from rich.live import Live
 from rich.text import Text
 
-from protocols.report.text import console, count, duration, percent
+from protocols.report.text import console, duration, percent
 from protocols.running.protocol import MARK, resume_command
 from protocols.running.status import Status, age, status, watch
-from seqsearch.core.text import copyable, shown
+from seqsearch.core.text import copyable, counted, shown
 from seqsearch.core.typed import sensible
 
 
@@ -48,7 +48,7 @@ def lines(s: Status) -> list[str]:
     if said:
         found += _figures(said, running=s.state == "running")
     elif s.journalled:
-        found.append(f"  {count(s.journalled, 'line')} in its journal; it said no more (made by an older version)")
+        found.append(f"  {counted(s.journalled, 'line')} in its journal; it said no more (made by an older version)")
     if s.broken:
         found.append(f"  {s.broken}: {'--resume restores it from the journal' if s.restored else 'restore it'}")
     if s.state in ("stopped", "killed"):
@@ -71,20 +71,20 @@ def _figures(said: dict[str, Any], running: bool) -> list[str]:
     if not n("total"):  # nothing has begun yet
         return [f"  {', '.join([str(said.get('phase', 'starting')), *_times(said, running)])}"]
     of = "" if said.get("state") == "finished" else f" of about {n('total'):,}"
-    evaluated = f", {count(n('judged'), 'candidate')} evaluated" if n("judged") else ""
-    earlier = f"; {count(n('replayed'), 'result')} of earlier sessions" if n("replayed") else ""
+    evaluated = f", {counted(n('judged'), 'candidate')} evaluated" if n("judged") else ""
+    earlier = f"; {counted(n('replayed'), 'result')} of earlier sessions" if n("replayed") else ""
     again = f", {n('saved'):,} asked for again and not repeated" if n("saved") else ""
     found = [
         f"  {said.get('phase')}: {n('done'):,}{of} {said.get('unit')}{evaluated}",
-        f"  {count(n('trained'), 'training')} done{again}{earlier}",
+        f"  {counted(n('trained'), 'training')} done{again}{earlier}",
     ]
     if running:
         here = "in the driver's process, one at a time"
-        workers = f"{n('busy')} of {count(n('workers'), 'worker')} busy" if n("workers") else here
+        workers = f"{n('busy')} of {counted(n('workers'), 'worker')} busy" if n("workers") else here
         if n("workers") and isinstance(share := said.get("busy_share"), float):
             workers += f" ({percent(share)} % of the time so far)"
         jobs = max(0, n("in_flight") - (0 if n("workers") else n("queued")))  # in this process the others only wait
-        found.append(f"  {workers}, {count(jobs, 'job')} under way, {n('queued'):,} queued")
+        found.append(f"  {workers}, {counted(jobs, 'job')} under way, {n('queued'):,} queued")
     if times := _times(said, running):
         found.append(f"  {', '.join(times)}")
     troubles = said.get("troubles")

@@ -12,7 +12,7 @@ from protocols.evaluate.compare.runs import same_sequences
 from protocols.evaluate.compare.table import Table
 from protocols.report.common_notes import assumption
 from protocols.report.notes import Note, Text, note
-from protocols.report.text import interval, percent, points, signed
+from protocols.report.text import bounds_of, interval, percent, points, signed
 from protocols.report.view import Tile
 from seqsearch.core.text import cut, shown
 from seqsearch.distribution.contrast import FEWEST_OVER
@@ -65,18 +65,13 @@ def tiles(c: Comparison) -> Iterator[Tile]:
     elif len(c.runs) == 1:
         for side in [s for s in c.sides if s.method == MEAN][:NAMED]:
             acc = side.estimates["acc"].value
-            yield Tile(f"{percent(acc.value)} %", f"Acc on {side.side} sequences{_bounds(interval(acc))}", side.side)
+            yield Tile(f"{percent(acc.value)} %", f"Acc on {side.side} sequences{bounds_of(interval(acc))}", side.side)
     for d in found(c)[:NAMED]:
         value = d.estimate.value
         yield Tile(
             f"{points(value.value)} pp",
-            f"Acc on found sequences, {d.run} minus {c.runs[0].name}{_bounds(signed(value))}",
+            f"Acc on found sequences, {d.run} minus {c.runs[0].name}{bounds_of(signed(value))}",
         )
-
-
-def _bounds(text: str) -> str:
-    _, _, bounds = text.partition(" ")
-    return f" {bounds}" if bounds else ""
 
 
 def notes(c: Comparison) -> Iterator[Note]:

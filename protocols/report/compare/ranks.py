@@ -9,6 +9,7 @@ from protocols.evaluate.compare.agreement import Agreement, ColumnAgreement
 from protocols.evaluate.compare.table import Table as Accuracies
 from protocols.report.table import (
     CLDYB,
+    METHOD,
     NEITHER,
     OURS,
     P_VALUE,
@@ -23,7 +24,7 @@ from protocols.report.table import (
     Value,
     table,
 )
-from protocols.report.text import count
+from seqsearch.core.text import counted
 from seqsearch.distribution.interval import Interval
 
 SIGNIFICANT = 0.05
@@ -32,7 +33,6 @@ OWN = f"{OURS}, docs/compare.md"
 AGREE = "higher: they rank alike"
 BELOW = f"{CLDYB}, section 5.2, below Tables 1 and 4"
 COEFFICIENT = Scale("1", "-1 to 1", lambda r: f"{r:.3f}")
-METHOD = Column("method", "Method")
 BENCHMARK = Column(
     "acc_...",
     "...",
@@ -106,7 +106,7 @@ def correlations(ranks: Agreement) -> Table:
         how = "all orders" if c.exact else "approximate"
         if math.isnan(c.srcc):
             how = "a column has one value only"
-        rows.append((f"{a.column} ({count(c.n, 'method')})", c.srcc, c.srcc_p, c.krcc, c.krcc_p, how))
+        rows.append((f"{a.column} ({counted(c.n, 'method')})", c.srcc, c.srcc_p, c.krcc, c.krcc_p, how))
     return table(
         AGREEMENT, "Rank correlations over methods; p is two-sided.", rows, title=f"Agreement with {ranks.reference}"
     )
@@ -120,7 +120,7 @@ def accuracy(value: float, reach: float) -> Interval:
 
 
 def _times(ranks: Agreement | None) -> str:
-    return count(2 * len(ranks.columns), "test") if ranks else ""
+    return counted(2 * len(ranks.columns), "test") if ranks else ""
 
 
 def _coefficient(a: ColumnAgreement | None, figure: str) -> Value:

@@ -7,11 +7,12 @@ from dataclasses import replace
 from protocols.evaluate.compare.comparison import Comparison
 from protocols.evaluate.compare.figures import MEAN
 from protocols.evaluate.compare.studies import Studies
-from protocols.report.compare.ranks import AGREEMENT, BY_METHOD, METHOD, OWN, accuracy, correlations, printed
+from protocols.report.compare.ranks import AGREEMENT, BY_METHOD, OWN, accuracy, correlations, printed
 from protocols.report.table import (
     CLDYB,
     DIFFERENCE,
     GTEP,
+    METHOD,
     NEITHER,
     PERCENT,
     POINTS,
@@ -25,7 +26,8 @@ from protocols.report.table import (
     Value,
     table,
 )
-from protocols.report.text import count, percent, points
+from protocols.report.text import percent, points
+from seqsearch.core.text import counted
 from seqsearch.distribution.mean_difference import Estimate
 
 GROUPS_SHOWN = 5
@@ -253,7 +255,7 @@ def changes(c: Comparison) -> Table:
         )
         for (r, side), e in of.items()
     ]
-    lead = f"In pp, mean over {count(len(c.shared), 'shared method')}. Each interval holds by itself."
+    lead = f"In pp, mean over {counted(len(c.shared), 'shared method')}. Each interval holds by itself."
     columns = [RUN, *(CHANGES[n] for n in names), *([THESE] if more_general else []), WITHOUT]
     return table(MINUS, lead, rows, columns, f"Minus {c.runs[0].name}")
 

@@ -10,7 +10,7 @@ from protocols.evaluate.duel.summary import Again, DuelSummary
 from protocols.report.common_notes import assumption, cost, provenance
 from protocols.report.duel.tables import of, other, planned
 from protocols.report.notes import Note, Text, note
-from protocols.report.text import interval, percent, points, signed
+from protocols.report.text import bounds_of, interval, percent, points, signed
 from protocols.report.view import Tile
 from seqsearch.core.text import shown
 from seqsearch.distribution.interval import Interval, shows
@@ -43,15 +43,10 @@ def tiles(s: DuelSummary) -> Iterator[Tile]:
         return
     of_all = s.running or s.sample
     for method, share in zip(s.methods, (of_all.above, of_all.below), strict=True):
-        yield Tile(f"{percent(share.value)} %", f"of sequences {method} is above{_bounds(interval(share))}")
+        yield Tile(f"{percent(share.value)} %", f"of sequences {method} is above{bounds_of(interval(share))}")
     mean = s.sample.mean
-    yield Tile(f"{points(mean.value)} pp", f"mean of {s.methods[0]} minus {s.methods[1]}{_bounds(signed(mean))}")
+    yield Tile(f"{points(mean.value)} pp", f"mean of {s.methods[0]} minus {s.methods[1]}{bounds_of(signed(mean))}")
     yield Tile(str(s.running.pairs if s.running else s.sample.L), "random sequences")
-
-
-def _bounds(text: str) -> str:
-    _, _, bounds = text.partition(" ")
-    return f" {bounds}" if bounds else ""
 
 
 def notes(s: DuelSummary) -> Iterator[Note]:

@@ -8,16 +8,18 @@ from protocols.edge.fitted import Side
 from protocols.edge.summary import EdgeSummary
 from protocols.report.edge import truth as edge_truth
 from protocols.report.edge.plan import BOUND, FROM_RANDOM, PLANNED, SEQUENCE, TASKS, WAY, S, beyond, way
-from protocols.report.edge.truth import METHOD, NUMBER, OWN
+from protocols.report.edge.truth import OWN
 from protocols.report.table import (
     COUNT,
     DIFFERENCE,
     DOWN,
     EDGE,
+    METHOD,
     NEITHER,
     OURS,
     P_VALUE,
     PERCENT,
+    SMALL,
     SPREAD,
     UP,
     WORDS,
@@ -68,7 +70,7 @@ DISTRIBUTION = Layout(
     "Distribution over class sequences",
     (
         METHOD,
-        Column("random", "random", "random sequences, one training each", NUMBER, NEITHER, OURS),
+        Column("random", "random", "random sequences, one training each", SMALL, NEITHER, OURS),
         Column(
             "adjusted", "adjusted [95 %]", "the same mean with S as control variate", PERCENT, UP, OWN,
             "mean - b (mean S of these - mean S of all sequences), b by least squares", BOTH,
@@ -158,7 +160,7 @@ RANKS = Layout(
     (
         METHOD,
         Column("p_values", "p-values", "of a method by itself, or adjusted for all methods", WORDS, NEITHER, PLACE),
-        Column("random", "random", "random sequences that ranks are among", NUMBER, NEITHER, OURS),
+        Column("random", "random", "random sequences that ranks are among", SMALL, NEITHER, OURS),
         *(
             replace(PERCENTILE, key=f"{side}_percentile", heading=f"below {side} [95 %]")
             for side in ("hard", "easy")

@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from protocols.edge.summary import EdgeSummary
 from protocols.edge.truth import Against
 from protocols.report.table import (
-    COUNT,
     DOWN,
     EDGE,
+    HUNDREDTHS,
+    METHOD,
     NEITHER,
     OURS,
     P_VALUE,
     PERCENT,
+    SMALL,
     SPREAD,
     UP,
     WORDS,
@@ -27,10 +29,8 @@ from protocols.report.table import (
 )
 from seqsearch.distribution.normality import Normality
 
-METHOD = Column("method", "Method")
 OWN = f"{OURS}, docs/distribution.md"
 CLOSER = "lower: a better estimate"
-HUNDREDTHS = SPREAD._replace(text=lambda distance: f"{100 * distance:.2f}")
 DISTANCES = (
     Column(
         "jsd",
@@ -122,15 +122,14 @@ SPEARMAN = Column(
     over=SHARED,
     none="n/a",
 )
-NUMBER = COUNT._replace(text=str)
 RELATED = Layout(
     "correlation",
     "Similarity and accuracy (Fig. 2 c)",
     (
         METHOD,
         Column("of", "of", "random sequences, or every one there is (--enumerate)", WORDS, NEITHER, OURS),
-        Column("sequences", "sequences", "sequences compared", NUMBER, NEITHER, OURS),
-        Column("groups", "groups", "groups of sequences compared that share what S depends on", NUMBER, NEITHER, OURS),
+        Column("sequences", "sequences", "sequences compared", SMALL, NEITHER, OURS),
+        Column("groups", "groups", "groups of sequences compared that share what S depends on", SMALL, NEITHER, OURS),
         PEARSON,
         Column("pearson_p", "p", "p-value of Pearson's correlation being 0", P_VALUE, NEITHER, OWN, none="n/a"),
         SPEARMAN,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from protocols.evaluate.explain.summary import MethodEffects, Summary
 from protocols.report.common_notes import cost, provenance
 from protocols.report.notes import Note, Text, note
-from protocols.report.text import points, signed
+from protocols.report.text import bounds_of, points, signed
 from protocols.report.view import Tile
 from seqsearch.core.text import shown
 from seqsearch.distribution.contrast import IMAGES, SEEDS
@@ -54,11 +54,9 @@ def tiles(s: Summary) -> Iterator[Tile]:
     if "random" in e.means:
         yield drop(e.means["random"].interval.value - e.means["found"].interval.value)
     for name, c in e.effects.items():
-        _, _, bounds = signed(c.interval).partition(" ")
         value = f"{points(c.interval.value)}{'*' * bool(c.together.sign)} pp"
-        yield Tile(
-            value, f"{name} ({WHICH[name]}) {bounds}".strip() if name != WHICH[name] else f"{name} {bounds}".strip()
-        )
+        called = name if name == WHICH[name] else f"{name} ({WHICH[name]})"
+        yield Tile(value, called + bounds_of(signed(c.interval)))
 
 
 def drop(gap: float) -> Tile:

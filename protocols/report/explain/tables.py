@@ -9,6 +9,7 @@ from protocols.evaluate.explain.figures import Measure
 from protocols.evaluate.explain.summary import MethodEffects, Summary
 from protocols.report.table import (
     COUNT,
+    METHOD,
     NEITHER,
     OURS,
     P_VALUE,
@@ -43,7 +44,7 @@ MEASURED: dict[Measure, str] = {
 OWN = f"{OURS}, docs/explain.md"
 OVER = "what the notes say: searches, or regroupings and reorderings; training seeds, test images"
 HARDER = "higher: found sequences are harder for it"
-METHOD, SEQUENCE, OF = Column("method", "Method"), Column("sequence", "Sequence"), Column("of", "of")
+SEQUENCE, OF = Column("sequence", "Sequence"), Column("of", "of")
 COSINE = Scale("cosine", "-1 to 1", lambda cosine: f"{cosine:.3f}")
 OF_EFFECTS = Layout(
     "effects",

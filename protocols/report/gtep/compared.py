@@ -9,7 +9,6 @@ from protocols.gtep.near_duplicates import WHAT
 from protocols.gtep.summary import Summary
 from protocols.report.gtep.tables import (
     HARMONIC,
-    METHOD,
     OF_MEANS,
     OWN,
     POOL,
@@ -25,6 +24,7 @@ from protocols.report.table import (
     DIFFERENCE,
     DOWN,
     GTEP,
+    METHOD,
     NEITHER,
     P_VALUE,
     PERCENT,

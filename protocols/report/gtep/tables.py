@@ -16,6 +16,7 @@ from protocols.report.table import (
     DOWN,
     GTEP,
     MEGABYTES,
+    METHOD,
     OURS,
     PERCENT,
     SECONDS,
@@ -30,8 +31,8 @@ from protocols.report.table import (
     stored,
     table,
 )
-from protocols.report.text import count, duration, enumerated, percent
-from seqsearch.core.text import shortened, shown
+from protocols.report.text import duration, enumerated, percent
+from seqsearch.core.text import counted, shortened, shown
 from seqsearch.distribution.interval import Interval
 
 LONG = 40
@@ -56,7 +57,7 @@ def seconds_text(seconds: float) -> str:
 
 
 OWN = f"{OURS}, docs/gtep.md"
-POOL, METHOD = Column("pool", "Pool"), Column("method", "Method")
+POOL = Column("pool", "Pool")
 PLACE = Scale("place", "from 1", str)
 WITH_SD = PERCENT._replace(text=lambda v: f"{percent(v[0])} ({percent(v[1])})")
 TIME = SECONDS._replace(text=seconds_text)
@@ -301,7 +302,7 @@ def trouble(s: Summary, c: Cell | None, method: str) -> str:
         return "no setting ended well" if nothing else "not evaluated"
     if c.diverged:
         return f"{' and '.join(c.failures) or 'failed'} on {c.diverged} of {c.asked}"
-    return f"{len(c.curve)} of {count(c.asked, 'order')}"
+    return f"{len(c.curve)} of {counted(c.asked, 'order')}"
 
 
 def _sd(values: Matrix) -> tuple[float, float]:

@@ -6,16 +6,17 @@ import math
 
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Summary
-from protocols.report.gtep.tables import METHOD, OF_MEANS, OWN, TIME, first_phase, names, tuned_on, tuning
+from protocols.report.gtep.tables import OF_MEANS, OWN, TIME, first_phase, names, tuned_on, tuning
 from protocols.report.table import (
     COUNT,
     DOWN,
     GTEP,
+    HUNDREDTHS,
+    METHOD,
     NEITHER,
     OURS,
     PERCENT,
     SMALL,
-    SPREAD,
     UP,
     Column,
     Layout,
@@ -89,7 +90,6 @@ BEST_OF = Column(
     "Showing Your Work Doesn't Always Work (Tang et al., 2020)",
     "mean over all r-subsets of the R settings of their greatest H, all as likely",
 )
-HUNDREDTHS = SPREAD._replace(text=lambda v: f"{100 * v:.2f}")
 ENOUGH = (
     Column(
         "best_of_all",

@@ -10,9 +10,9 @@ from protocols.mcil.summary import Summary
 from protocols.report.common_notes import assumption, at_chance, cost
 from protocols.report.mcil.tables import best, beyond_noise_first
 from protocols.report.notes import Note, Text, note
-from protocols.report.text import count, enumerated, percent
+from protocols.report.text import enumerated, percent
 from protocols.report.view import Tile
-from seqsearch.core.text import shown
+from seqsearch.core.text import counted, shown
 from seqsearch.distribution.mean import FEWEST
 
 NAMED = 3
@@ -157,7 +157,7 @@ def _grouped(sizes: list[int]) -> str:
     distinct = list(dict.fromkeys(sizes))
     if len(distinct) == 1:
         return f"{distinct[0]}" + " each" * (len(sizes) > 1)
-    return ", ".join(f"{size} ({count(sizes.count(size), 'time')})" for size in distinct)
+    return ", ".join(f"{size} ({counted(sizes.count(size), 'time')})" for size in distinct)
 
 
 # ------------------------------------------------------------------------------------------------ sentences

@@ -14,6 +14,7 @@ from protocols.report.table import (
     MCIL,
     MEAN,
     MEGABYTES,
+    METHOD,
     NEITHER,
     OURS,
     P_VALUE,
@@ -31,7 +32,7 @@ from protocols.report.table import (
     stored,
     table,
 )
-from protocols.report.text import count
+from seqsearch.core.text import counted
 from seqsearch.distribution.runs import OverRuns
 from seqsearch.results.rows import model_bytes, stored_bytes
 
@@ -43,7 +44,6 @@ MOST_EXPERIENCES = 10
 RUNS = "runs: class orders, or training seeds of a single one"
 PAIRED = "runs, paired"
 OWN = f"{OURS}, docs/mcil.md"
-METHOD = Column("method", "Method")
 SAID = Column("said", "result")
 
 AVERAGE = Column(
@@ -257,7 +257,7 @@ def pairs(s: Summary) -> Table:
     """Of an unfinished run none."""
     there = beyond_noise_first(s)
     rows = [(f"{d.first} - {d.second}", d.pair.over.interval, d.pair.p, verdict(d)) for d in there[:MOST_PAIRS]]
-    left = f" {count(len(there) - MOST_PAIRS, 'further pair')}: --json." if len(there) > MOST_PAIRS else ""
+    left = f" {counted(len(there) - MOST_PAIRS, 'further pair')}: --json." if len(there) > MOST_PAIRS else ""
     lead = f"Each interval holds by itself; p is Holm's over all pairs, and the order goes by it.{left}"
     return table(PAIRS, lead, rows)
 

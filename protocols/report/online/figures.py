@@ -17,7 +17,8 @@ from protocols.report.maps import cells
 from protocols.report.online import blind
 from protocols.report.online.tables import ahead, baseline, checked, learners, points, whole
 from protocols.report.shapes import Line, Slope, curves, named_dots, slopes
-from protocols.report.text import count, enumerated, percent, samples
+from protocols.report.text import enumerated, percent, samples
+from seqsearch.core.text import counted
 from seqsearch.results.rows import Row
 
 if TYPE_CHECKING:
@@ -251,7 +252,7 @@ def _framed(s: Summary, part: str, form: str) -> str:
     """What stands below a map: of which samples it is, and the k of the baseline where these are framed."""
     n = min(r["n"] for r in blind.swept(s, part, form).values())
     at = [f"S = {shift:,}" for _, shift in sorted(_of_baseline(s, part, form), key=itemgetter(1))]
-    return f"On the last {count(n, 'sample')} of the {part} part." + (
+    return f"On the last {counted(n, 'sample')} of the {part} part." + (
         f" Framed in colour: the k of the baseline, at {enumerated(at)}." if at else ""
     )
 

@@ -26,7 +26,7 @@ from protocols.report.table import (
     Value,
     table,
 )
-from protocols.report.text import count
+from seqsearch.core.text import counted
 from seqsearch.distribution.interval import Interval
 
 OVER_SEEDS = "Over training seeds"
@@ -297,7 +297,7 @@ def pairs(s: Summary) -> Table:
     """Of an unfinished run, none."""
     there = reversals_first(s.pairs) if s.run.finished and s.shift else []
     rows = [(f"{p.first} - {p.second}", p.online.interval, p.future.interval, order(p)) for p in there[:MOST_PAIRS]]
-    left = f" {count(len(there) - MOST_PAIRS, 'further pair')}: --json." if len(there) > MOST_PAIRS else ""
+    left = f" {counted(len(there) - MOST_PAIRS, 'further pair')}: --json." if len(there) > MOST_PAIRS else ""
     lead = f"First minus second, pp, on the same samples. The intervals of all pairs hold together (95 %).{left}"
     return table(PAIRS, lead, rows, [c.named(f"{s.shift:,}") for c in PAIRS.columns])
 

@@ -11,6 +11,7 @@ from protocols.evaluate.score.summary import MethodScore, ScoreSummary
 from protocols.report.cldyb.tables import JOINT, Gaps, stars
 from protocols.report.table import (
     CLDYB,
+    METHOD,
     NEITHER,
     NONE,
     OURS,
@@ -36,7 +37,6 @@ DISTRIBUTION = f"{OURS}, docs/distribution.md"
 MEAN = "1/T sum over i <= T of a_Ti, mean over sequences and the training seeds of each"
 DROPS = "found and random sequences, training seeds and test images, as the notes say"
 HARDER = "lower is better; higher: harder sequences"
-METHOD = Column("method", "Method")
 
 
 def _found(key: str, heading: str, which: str, section: str) -> Column:
