@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from xml.etree import ElementTree
 
 from markupsafe import Markup
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Item = TypeVar("Item")
 COLOURS = {
     "found": "#b8430c",
     "random": "#2a5fb4",
@@ -69,6 +70,16 @@ STYLE: dict[str, Any] = {
     "ytick.color": COLOURS["soft"],
     "ytick.major.size": 0,
 }
+
+
+def series(names: Iterable[str]) -> dict[str, str]:
+    """The colour of each name: those of `SERIES` in turn."""
+    return {name: SERIES[i % len(SERIES)] for i, name in enumerate(names)}
+
+
+def sharing(items: Sequence[Item]) -> list[Sequence[Item]]:
+    """Items in groups that share a figure, in which each has a colour of its own."""
+    return [items[i : i + len(SERIES)] for i in range(0, len(items), len(SERIES))]
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What figures are drawn of: lines over tasks, named dots, strips, slopes, bars.
+"""Shapes of figures: lines over tasks, named dots, strips, slopes, bars.
 
 Each function takes data, and an axes if it is to draw there, and returns the figure. Accuracies are fractions; axes show percent.
 """
@@ -6,7 +6,7 @@ Each function takes data, and an axes if it is to draw there, and returns the fi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.cells import cell_len
 
-from protocols.report.figures import COLOURS, HEIGHT, STYLE, WIDE, axes_of, figure_of, styled
+from protocols.report.figures import COLOURS, HEIGHT, STYLE, WIDE, Panel, Panels, axes_of, figure_of, styled
 from protocols.report.labels import labels
 from protocols.report.text import percent, samples
 from seqsearch.core.text import shown
@@ -195,6 +195,37 @@ def ends_of(ax: Axes, lines: Sequence[Line]) -> None:
         beside(ax, f"{100 * line.y[-1]:.1f}", line.x[-1], at, line.colour, 7, "bold")
 
 
+def line_over_tasks(
+    name: str,
+    colour: str,
+    y: Sequence[float],
+    low: Sequence[float] = (),
+    high: Sequence[float] = (),
+    *,
+    first: int = 1,
+    dashed: bool = False,
+) -> Line:
+    """A line whose points are counted from ``first``."""
+    x = tuple(map(float, range(first, first + len(y))))
+    return Line(name, colour, x, tuple(y), tuple(low), tuple(high), dashed)
+
+
+def over_tasks(
+    name: str, title: str, legend: str, drawn: Iterable[tuple[str, Sequence[Line]]], mark: Mapping[str, int | None] = {}
+) -> Panels:
+    """A panel for each title with lines, all on one axis; ``mark``: by title, where a dashed line stands upright."""
+    there = [(called, lines) for called, lines in drawn if lines]
+    values = [v for _, lines in there for line in lines for v in (*line.y, *line.low, *line.high) if math.isfinite(v)]
+    if not values:
+        return Panels(name, title, legend, ())
+    y = tenths(values)
+    panels = [
+        Panel(curves(lines, "tasks learned", y=y, mark=mark.get(called)), in_words(lines), called)
+        for called, lines in there
+    ]
+    return Panels(name, title, legend, tuple(panels), shared=True)
+
+
 def tenths(values: Sequence[float]) -> tuple[float, float]:
     """Limits of an axis in whole tenths around ``values``."""
     low, high = math.floor(min(values) * 10 + 1e-9) / 10, math.ceil(max(values) * 10 - 1e-9) / 10
@@ -313,43 +344,7 @@ def slopes(lines: Sequence[Slope], names: tuple[str, str], ax: Axes | None = Non
         return figure_of(ax)
 
 
-# ------------------------------------------------------------------------------------------------ scatter, bars
-
-
-@dataclass(frozen=True)
-class Dots:
-    """Points ``(x, y)`` of one kind."""
-
-    name: str
-    colour: str
-    points: tuple[tuple[float, float], ...]
-
-
-def scatter(
-    groups: Sequence[Dots],
-    x_name: str,
-    y_name: str = "final accuracy, percent",
-    *,
-    percent_x: bool = True,
-    diagonal: bool = False,
-    ax: Axes | None = None,
-) -> Figure:
-    """Something against a fraction, which is in percent; with a ``diagonal`` both axes have one scale."""
-    with styled():
-        ax = axes_of(ax)
-        for group in groups:
-            x, y = zip(*group.points, strict=True)
-            size, faint = (3.4 if len(x) > 60 else 5), group.colour == "soft"
-            dotted(ax, x, y, group.colour, group.name, faint=faint, markersize=size)
-        if diagonal:
-            ends = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
-            ax.plot(ends, ends, color=COLOURS["soft"], linestyle=(0, (1, 2)), linewidth=1.2, label="both alike")
-            ax.set_xlim(ends)
-            ax.set_ylim(ends)
-        ax.set_xlabel(shown(x_name))
-        ax.set_ylabel(shown(y_name))
-        in_percent(ax.yaxis, *([ax.xaxis] if percent_x else []))
-        return figure_of(ax)
+# ------------------------------------------------------------------------------------------------ bars
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from protocols.cldyb.compared import Placed
 from protocols.cldyb.summary import MethodSummary, Side, Summary
 from protocols.report.cldyb.tables import one_task, steps_of
 from protocols.report.figures import Panel, Panels
-from protocols.report.shapes import Line, Strip, curves, in_words, strips, tenths
+from protocols.report.shapes import Line, Strip, line_over_tasks, over_tasks, strips
 from protocols.report.text import enumerated, percent
 from seqsearch.results.rows import Row
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIDES = ("random", "found")
-Lines = Callable[[MethodSummary], list[Line]]
+BY_METHOD = "Mean accuracy on the tasks learned so far, percent; bands: range over sequences and seeds."
 
 
 def figures(s: Summary, trace: Sequence[Row] = ()) -> list[Panels]:
@@ -27,7 +27,7 @@ def figures(s: Summary, trace: Sequence[Row] = ()) -> list[Panels]:
         return []
     first = [placed(s.placed)] if s.placed else []
     last = [candidates(trace)] if trace else []
-    return [*first, *(p for p in (over_tasks(s), masked(s)) if p.panels), *last]
+    return [*first, *(p for p in (accuracy(s), masked(s)) if p.panels), *last]
 
 
 # ------------------------------------------------------------------------------------------------ lines
@@ -35,7 +35,7 @@ def figures(s: Summary, trace: Sequence[Row] = ()) -> list[Panels]:
 
 def of_method(m: MethodSummary) -> list[Line]:
     """Accuracy on the tasks learned so far, on found and on random sequences: mean and range."""
-    return [_line(name, name, side.acc_by_step, side.low, side.high) for name, side in _sides(m)]
+    return [line_over_tasks(name, name, side.acc_by_step, side.low, side.high) for name, side in _sides(m)]
 
 
 def of_masked(m: MethodSummary) -> list[Line]:
@@ -44,8 +44,8 @@ def of_masked(m: MethodSummary) -> list[Line]:
     for name, side in _sides(m):
         if side.masked_by_step:
             found += [
-                _line(f"{name}, masked", name, side.masked_by_step, dashed=True),
-                _line(name, name, side.acc_by_step),
+                line_over_tasks(f"{name}, masked", name, side.masked_by_step, dashed=True),
+                line_over_tasks(name, name, side.acc_by_step),
             ]
     return found
 
@@ -54,47 +54,19 @@ def _sides(m: MethodSummary) -> list[tuple[str, Side]]:
     return [(name, side) for name in SIDES if (side := getattr(m, name)) is not None]
 
 
-def _line(
-    name: str,
-    colour: str,
-    y: Sequence[float],
-    low: Sequence[float] = (),
-    high: Sequence[float] = (),
-    dashed: bool = False,
-) -> Line:
-    x = tuple(map(float, range(1, len(y) + 1)))
-    return Line(name, colour, x, tuple(y), tuple(low), tuple(high), dashed)
-
-
-def accuracy(
-    m: MethodSummary, lines: Lines = of_method, y: tuple[float, float] | None = None, ax: Axes | None = None
-) -> Figure:
-    """Accuracy of a method as tasks arrive."""
-    return curves(lines(m), "tasks learned", y=y, ax=ax)
-
-
-def over_tasks(s: Summary) -> Panels:
+def accuracy(s: Summary) -> Panels:
     """A figure a method, on one axis."""
-    legend = "Mean accuracy on the tasks learned so far, percent; bands: range over sequences and seeds."
-    return Panels("tasks", "Accuracy as tasks arrive", legend, _panels(s, of_method), shared=True)
+    return over_tasks("tasks", "Accuracy as tasks arrive", BY_METHOD, ((m.method, of_method(m)) for m in s.methods))
 
 
 def masked(s: Summary) -> Panels:
-    """Where tasks by themselves are harder, and where they are confused."""
+    """Whether tasks by themselves are harder, or are confused with each other more."""
     legend = (
         "Dashed: scores restricted to the classes of the image's own task; where these differ, the tasks themselves are harder. "
         "The gap from dashed to solid is confusion with other tasks."
     )
-    return Panels("masked", "Harder tasks, or more confusion?", legend, _panels(s, of_masked), shared=True)
-
-
-def _panels(s: Summary, lines: Lines) -> tuple[Panel, ...]:
-    drawn = [(m, made) for m in s.methods if (made := lines(m))]
-    values = [v for _, made in drawn for line in made for v in (*line.y, *line.low, *line.high)]
-    if not values:
-        return ()
-    y = tenths(values)
-    return tuple(Panel(accuracy(m, lines, y), in_words(made), m.method) for m, made in drawn)
+    drawn = ((m.method, of_masked(m)) for m in s.methods)
+    return over_tasks("masked", "Harder tasks, or more confusion?", legend, drawn)
 
 
 # ------------------------------------------------------------------------------------------------ strips

@@ -13,12 +13,11 @@ from protocols.evaluate.compare.comparison import Comparison
 from protocols.evaluate.compare.figures import MEAN, Side
 from protocols.report.figures import Panel, Panels
 from protocols.report.labels import AXIS, labels
-from protocols.report.shapes import Line, curves, in_words, named_dots, tenths
+from protocols.report.shapes import Line, line_over_tasks, named_dots, over_tasks
 from protocols.report.text import percent
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    pass
 
 SIDES = ("found", "random", "easy")
 OTHERS = (("given", False), ("paper", False), ("soft", False), ("given", True), ("paper", True))
@@ -54,22 +53,10 @@ def _colour(column: str) -> str:
     return {"random": "random", "held-out": "random", "easy": "easy"}.get(column.rpartition(": ")[2], "found")
 
 
-def accuracy(
-    lines: Sequence[Line], mark: int | None = None, y: tuple[float, float] | None = None, ax: Axes | None = None
-) -> Figure:
-    """Lines over tasks; dashed and upright where a pool has grown."""
-    return curves(lines, "tasks learned", y=y, mark=mark, ax=ax)
-
-
-def _line(name: str, colour: str, values: Sequence[float], first: int = 1, dashed: bool = False) -> Line:
-    x = tuple(float(t) for t in range(first, first + len(values)))
-    return Line(name, colour, x, tuple(values), dashed=dashed)
-
-
 def _one_of(name: str, of: Sequence[str], values: Sequence[float], first: int = 1) -> Line:
     """A run or a method."""
     colour, dashed = OTHERS[of.index(name)]
-    return _line(name, colour, values, first, dashed)
+    return line_over_tasks(name, colour, values, first=first, dashed=dashed)
 
 
 def runs(c: Comparison) -> Panels:
@@ -78,7 +65,7 @@ def runs(c: Comparison) -> Panels:
     for run in c.runs:
         of = [s for s in c.sides if (s.run, s.method) == (run.name, MEAN) and s.side in SIDES]
         mark = min((p.from_step for p in run.grown), default=None)
-        drawn.append((run.name, [_line(s.side, s.side, s.steps["acc"]) for s in of], mark))
+        drawn.append((run.name, [line_over_tasks(s.side, s.side, s.steps["acc"]) for s in of], mark))
     return _panels("runs", "Found and random sequences, mean over methods", drawn)
 
 
@@ -87,7 +74,7 @@ def methods(c: Comparison) -> Panels:
     if len(c.runs) == 1:
         sides = [side for side in ("random", "easy", "found") if any(s.side == side for s in c.sides)]
         alone: Drawn = [
-            (m, [_line(side, side, s.steps["acc"]) for side in sides for s in c.of(side, m)], c.start)
+            (m, [line_over_tasks(side, side, s.steps["acc"]) for side in sides for s in c.of(side, m)], c.start)
             for m in _names(c, "found")
         ]
         return _panels("methods", "Found and random sequences by method", alone)
@@ -143,11 +130,7 @@ def _panels(
     what: str = "Accuracy on the tasks learned so far, percent.",
 ) -> Panels:
     """On one axis."""
-    there = [(called, lines, mark) for called, lines, mark in drawn if lines]
-    values = [v for _, lines, _ in there for one in lines for v in one.y if math.isfinite(v)]
-    if not values:
-        return Panels(name, title, "", ())
-    y = tenths(values)
-    panels = tuple(Panel(accuracy(lines, mark, y), in_words(lines), called) for called, lines, mark in there)
-    grown = " Dashed and upright: a pool has grown." if any(mark is not None for _, _, mark in there) else ""
-    return Panels(name, title, f"{what}{grown}{left_out}", panels, shared=True)
+    marks = {called: mark for called, lines, mark in drawn if lines}
+    grown = " Dashed and upright: a pool has grown." if any(mark is not None for mark in marks.values()) else ""
+    lines_of = ((called, lines) for called, lines, _ in drawn)
+    return over_tasks(name, title, f"{what}{grown}{left_out}", lines_of, marks)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protocols.evaluate.duel.summary import Again, DuelSummary
-from protocols.report.densities import densities
 from protocols.report.duel import notes
 from protocols.report.duel.tables import key, tables
 from protocols.report.figures import COLOURS, Panel, Panels, figure_of, styled
 from protocols.report.gallery import Gallery, drawn, gallery
 from protocols.report.labels import AXIS, NAME, labels
-from protocols.report.shapes import DASHED, Dots, dotted, in_percent, in_rows, scatter
+from protocols.report.scatter import Dots, densities, scatter
+from protocols.report.shapes import DASHED, dotted, in_percent, in_rows
 from protocols.report.text import percent, points, signed
 from protocols.report.view import View
 from seqsearch.distribution.interval import Interval

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from protocols.edge.fitted import MethodFit
 from protocols.edge.results import EdgeResults
 from protocols.edge.summary import EdgeSummary, MethodEdge
-from protocols.report.densities import Normal, densities
 from protocols.report.edge.plan import S
 from protocols.report.figures import COLOURS, Panel, Panels, figure_of, styled
 from protocols.report.maps import matrix
-from protocols.report.shapes import Bar, Dots, bars, dotted, in_percent, in_rows, scatter
+from protocols.report.scatter import Dots, Normal, densities, scatter
+from protocols.report.shapes import Bar, bars, dotted, in_percent, in_rows
 from protocols.report.text import interval, percent
 from seqsearch.core.types import ClassId
 from seqsearch.results.rows import TaskSequence

@@ -10,10 +10,22 @@ import numpy as np
 
 from protocols.gtep.cells import FRESH, OF_TUNING, USES, Cell, table_rows
 from protocols.gtep.summary import Summary
-from protocols.report.figures import COLOURS, HEIGHT, SERIES, WIDE, Panel, Panels, axes_of, figure_of, styled
+from protocols.report.figures import (
+    COLOURS,
+    HEIGHT,
+    SERIES,
+    WIDE,
+    Panel,
+    Panels,
+    axes_of,
+    figure_of,
+    series,
+    sharing,
+    styled,
+)
 from protocols.report.gtep.tables import first_phase, names, tuned_on, tuning, valid
 from protocols.report.labels import labels
-from protocols.report.shapes import ASIDE, Bar, Line, apart, bars, beside, curves, named_dots, tenths
+from protocols.report.shapes import ASIDE, Bar, apart, bars, beside, curves, line_over_tasks, named_dots, tenths
 from protocols.report.text import enumerated, percent, points
 from seqsearch.distribution.interval import AGREE
 
@@ -32,18 +44,6 @@ def figures(s: Summary) -> list[Panels]:
     return [p for p in found if p.panels]
 
 
-def _colours(s: Summary) -> dict[str, str]:
-    """Of each method; the same in all figures."""
-    return {m: SERIES[i % len(SERIES)] for i, m in enumerate(s.results.methods)}
-
-
-def _groups(s: Summary) -> Iterator[list[str]]:
-    """Methods that share a figure: each has a colour of its own there."""
-    methods = s.results.methods
-    for i in range(0, len(methods), len(SERIES)):
-        yield methods[i : i + len(SERIES)]
-
-
 # ------------------------------------------------------------------------------------------------ ranks
 
 Ranks = tuple[str, Mapping[str, int]]
@@ -58,7 +58,7 @@ def ranks(s: Summary) -> Panels:
     for pool, title in names(s).items():
         if len(found := list(_rankings(s, pool))) > 1:
             said = "; ".join(f"{name}: {enumerated([f'{m} {r}' for m, r in of.items()])}" for name, of in found)
-            drawn.append(Panel(rank_lines(found, _colours(s)), f"Ranks by H. {said}", title, wide=True))
+            drawn.append(Panel(rank_lines(found, series(s.results.methods)), f"Ranks by H. {said}", title, wide=True))
     legend = (
         f"Rank by H, 1 is the highest. As chosen: on {tuning(s)}; tuned: the same settings on the pool above; chosen here: "
         "settings of that pool; original: the defaults."
@@ -116,7 +116,7 @@ def accuracy(cells: Sequence[Cell], colours: dict[str, str], y: tuple[float, flo
     lines = []
     for c in cells:
         mean, low, high = (tuple(v.tolist()) for v in (c.curve.mean(axis=0), c.curve.min(axis=0), c.curve.max(axis=0)))
-        lines.append(Line(c.method, colours[c.method], tuple(map(float, range(1, len(mean) + 1))), mean, low, high))
+        lines.append(line_over_tasks(c.method, colours[c.method], mean, low, high))
     return curves(lines, "tasks learned", "Acc_t, percent", y=y, ax=ax)
 
 
@@ -127,10 +127,12 @@ def over_tasks(s: Summary) -> Panels:
     drawn = []
     for pool, title in names(s).items():
         cells = {c.method: c for c in valid(s, pool)}
-        for group in _groups(s):
+        for group in sharing(s.results.methods):
             if shown := [cells[m] for m in group if m in cells]:
                 said = "; ".join(f"{c.method}: {percent(float(c.curve.mean(axis=0)[-1]))} %" for c in shown)
-                drawn.append(Panel(accuracy(shown, _colours(s), y), f"tasks learned; in the end {said}", title))
+                drawn.append(
+                    Panel(accuracy(shown, series(s.results.methods), y), f"tasks learned; in the end {said}", title)
+                )
     legend = "Acc_t, over all classes seen, percent: means; bands: range over class orders."
     return Panels("curves", "Accuracy as tasks arrive", legend, tuple(drawn))
 
@@ -139,7 +141,7 @@ def expected(s: Summary, methods: Sequence[str], ax: Axes | None = None) -> Figu
     """H of the best of r random settings, on average."""
     found = _best_of(s)
     y = tenths([v for values in found.values() for v in values])
-    lines = [Line(m, _colours(s)[m], tuple(map(float, range(1, len(found[m]) + 1))), found[m]) for m in methods]
+    lines = [line_over_tasks(m, series(s.results.methods)[m], found[m]) for m in methods]
     return curves(lines, "settings tried", "H, percent", y=y, ax=ax)
 
 
@@ -155,7 +157,7 @@ def best_of(s: Summary) -> Panels:
     """Whether more settings would be better."""
     found = _best_of(s)
     drawn = []
-    for group in _groups(s):
+    for group in sharing(s.results.methods):
         if shown := [m for m in group if m in found]:
             said = "; ".join(f"{m}: {percent(found[m][-1])} %" for m in shown)
             drawn.append(Panel(expected(s, shown), f"settings tried; in the end {said}", tuning(s)))
@@ -198,7 +200,7 @@ def by_setting(s: Summary) -> Panels:
 
 def costs(s: Summary) -> Panels:
     """Acc against the size of the model and against training time, as Figs. 6bc and 9bc."""
-    drawn, colours = [], _colours(s)
+    drawn, colours = [], series(s.results.methods)
     for pool, title in names(s).items():
         cells = valid(s, pool)
         sizes = [(c, c.model_bytes / 1e6) for c in cells if c.model_bytes is not None]
@@ -214,7 +216,7 @@ def costs(s: Summary) -> Panels:
 
 def regrets(s: Summary) -> Panels:
     """How many hyperparameters were tuned, against what choosing elsewhere cost (B.1, Figs. 10 and 11)."""
-    drawn, colours = [], _colours(s)
+    drawn, colours = [], series(s.results.methods)
     counts = {x.method: x.hyperparameters for x in first_phase(s)}
     for pool, title in names(s).items():
         found = [(c.method, c.regret.value.value) for c in s.compared if c.pool == pool and c.regret]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from protocols.mcil.evaluated import Evaluated
 from protocols.mcil.reading import McilResults
 from protocols.mcil.summary import Summary
-from protocols.report.figures import SERIES, Panel, Panels
+from protocols.report.figures import SERIES, Panel, Panels, series, sharing
 from protocols.report.mcil import notes
 from protocols.report.mcil.tables import key, tables, verdict
-from protocols.report.shapes import Line, curves, named_dots
+from protocols.report.shapes import Line, curves, line_over_tasks, named_dots
 from protocols.report.text import percent
 from protocols.report.view import View
 from seqsearch.distribution.runs import OverRuns
@@ -140,9 +139,8 @@ def accuracy(evaluated: Sequence[Evaluated], by: str = "method", ax: Axes | None
 def _line(j: Evaluated, colour: str, by: str) -> Line:
     assert j.curve is not None
     c, name = j.curve, j.label if by == "method" else j.classifier
-    x = tuple(map(float, range(1, len(c.mean) + 1)))
-    line = Line(f"{name} {percent(c.mean[-1])}", colour, x, c.mean)
-    return replace(line, low=c.low, high=c.high) if j.ended > 1 and len(x) > 1 else line
+    band = (c.low, c.high) if j.ended > 1 and len(c.mean) > 1 else ()
+    return line_over_tasks(f"{name} {percent(c.mean[-1])}", colour, c.mean, *band)
 
 
 def _panel(evaluated: Sequence[Evaluated], by: str, title: str = "") -> Panel:
@@ -160,13 +158,8 @@ def experiences(s: Summary) -> Panels:
         "A_t, balanced accuracy over all classes seen, percent: mean over runs; bands: their range. Beside each name: after the "
         f"last experience.{left_out}"
     )
-    return Panels("experiences", "Over the experiences", legend, tuple(_panel(group, "method") for group in _groups(s)))
-
-
-def _groups(s: Summary) -> Iterator[list[Evaluated]]:
-    there = [h for h in s.heads if h.curve][:MOST]
-    for i in range(0, len(there), len(SERIES)):
-        yield there[i : i + len(SERIES)]
+    groups = sharing([h for h in s.heads if h.curve][:MOST])
+    return Panels("experiences", "Over the experiences", legend, tuple(_panel(group, "method") for group in groups))
 
 
 def modalities(s: Summary) -> Panels:
@@ -182,13 +175,13 @@ def modalities(s: Summary) -> Panels:
 
 def costs(s: Summary) -> Panels:
     """Avg against what is stored, the size of the model, and time."""
-    drawn = []
+    drawn, heads = [], [h for h in s.heads if h.ended][:MOST]
+    colours = series(h.label for h in heads)
     for name, (of, scale) in COSTS.items():
-        there = [
-            (i, h, c) for i, h in enumerate([h for h in s.heads if h.ended][:MOST]) if (c := of(h.costs)) is not None
-        ]
         dots = [
-            (h.label, SERIES[i % len(SERIES)], scale * cost, h.over["average"].interval.value) for i, h, cost in there
+            (h.label, colours[h.label], scale * cost, h.over["average"].interval.value)
+            for h in heads
+            if (cost := of(h.costs)) is not None
         ]
         if any(x for _, _, x, _ in dots):
             label = "; ".join(f"{h}: {x:.4g}, {percent(y)} %" for h, _, x, y in dots)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from protocols.online.summary import HELD_OUT, Learned, Shuffled, Summary
-from protocols.report.figures import SERIES, Panel, Panels
+from protocols.report.figures import Panel, Panels, series, sharing
 from protocols.report.maps import cells
 from protocols.report.online import blind
 from protocols.report.online.tables import ahead, baseline, checked, learners, points, whole
@@ -45,18 +45,15 @@ def figures(s: Summary) -> list[Panels]:
 
 def colours(s: Summary) -> dict[str, str]:
     """Of each learner that is drawn; the same in all figures."""
-    drawn = [x.label for x in learners(s) if x.label != baseline(s)][:MOST]
-    return {m: SERIES[i % len(SERIES)] for i, m in enumerate(drawn)} | {
-        b: BASELINE for b in [baseline(s)] if b is not None
-    }
+    of = series([x.label for x in learners(s) if x.label != baseline(s)][:MOST])
+    return of | {b: BASELINE for b in [baseline(s)] if b is not None}
 
 
 def _groups(s: Summary) -> Iterator[list[str]]:
     """Learners that share a figure, the baseline with each."""
     own = [m for m in colours(s) if m != baseline(s)]
     last = [m for m in colours(s) if m == baseline(s)]
-    for i in range(0, max(1, len(own)), len(SERIES)):
-        yield [*own[i : i + len(SERIES)], *last]
+    yield from ([*group, *last] for group in sharing(own) or [[]])
 
 
 def _left_out(s: Summary) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len
 
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
+from protocols.report.cldyb.figures import BY_METHOD
 from protocols.report.cldyb.tables import joint
 from protocols.report.figures import WIDTH, Panel, Panels, axes_of, styled
 from protocols.report.gallery import drawn, gallery
@@ -17,13 +18,12 @@ from protocols.report.labels import labels
 from protocols.report.maps import cells
 from protocols.report.score import notes
 from protocols.report.score.tables import bounds, joint_rows, key, tasks, transfer
-from protocols.report.shapes import Line, curves, in_words, tenths
+from protocols.report.shapes import Line, line_over_tasks, over_tasks
 from protocols.report.text import percent
 from protocols.report.view import View
 from seqsearch.results.run import RunResults
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 HELD_OUT = "By which ranks of methods are compared: no search saw their pool."
@@ -78,7 +78,7 @@ COLOURS = {
 
 def figures(s: ScoreSummary) -> list[Panels]:
     """The key figure first: of several groups of searches the map of drops."""
-    return [p for p in (transferred(s), over_tasks(s)) if p.panels]
+    return [p for p in (transferred(s), accuracy(s)) if p.panels]
 
 
 def transferred(s: ScoreSummary) -> Panels:
@@ -102,23 +102,15 @@ def _map(drops: Mapping[tuple[int, int], float], rows: Sequence[str], columns: S
         return cells(drops, rows, columns, ax=axes_of(None, max(WIDTH, width), 24 * len(rows) + 30))
 
 
-def accuracy(m: MethodScore, y: tuple[float, float] | None = None, ax: Axes | None = None) -> Figure:
-    """Of a method, a line a kind of sequence: mean, and range over sequences and seeds."""
-    return curves(_lines(m), "tasks learned", y=y, ax=ax)
-
-
 def _lines(m: MethodScore) -> list[Line]:
+    """A line a kind of sequence: mean, and range over sequences and seeds."""
     return [
-        Line(kind, COLOURS[kind], tuple(map(float, range(1, len(a.acc_by_step) + 1))), a.acc_by_step, a.low, a.high)
+        line_over_tasks(kind, COLOURS[kind], a.acc_by_step, a.low, a.high)
         for kind, a in m.sides.items()
         if kind in COLOURS
     ]
 
 
-def over_tasks(s: ScoreSummary) -> Panels:
+def accuracy(s: ScoreSummary) -> Panels:
     """A figure a method, on one axis."""
-    drawn = [(m, lines) for m in s.methods if (lines := _lines(m))]
-    y = tenths([v for _, lines in drawn for line in lines for v in (*line.y, *line.low, *line.high)] or [0.0])
-    panels = tuple(Panel(accuracy(m, y), in_words(lines), m.method) for m, lines in drawn)
-    legend = "Mean accuracy on the tasks learned so far, percent; bands: range over sequences and seeds."
-    return Panels("tasks", "Accuracy as tasks arrive", legend, panels, shared=True)
+    return over_tasks("tasks", "Accuracy as tasks arrive", BY_METHOD, ((m.method, _lines(m)) for m in s.methods))

@@ -15,23 +15,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from protocols import report
-from protocols.report.densities import Normal, densities
 from protocols.report.figures import COLOURS, HEIGHT, SERIES, WIDTH, Panel, Panels, axes_of, inline, keys
 from protocols.report.maps import cells, matrix
 from protocols.report.page import environment
-from protocols.report.shapes import (
-    Bar,
-    Dots,
-    Line,
-    Slope,
-    Strip,
-    bars,
-    curves,
-    named_dots,
-    scatter,
-    slopes,
-    strips,
-)
+from protocols.report.scatter import Dots, Normal, densities, scatter
+from protocols.report.shapes import Bar, Line, Slope, Strip, bars, curves, named_dots, slopes, strips
 from seqsearch.distribution.interval import Interval
 
 HOSTILE = "$\\frac{1}{0$ <script>alert(1)</script> \x1b[2J 日本"

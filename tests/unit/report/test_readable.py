@@ -15,12 +15,12 @@ from rich.cells import cell_len
 from protocols import report
 from protocols.cldyb.compared import Placed
 from protocols.report.cldyb import figures as cldyb_figures
-from protocols.report.densities import Normal, densities
 from protocols.report.edge import figures as edge_figures
 from protocols.report.figures import SERIES, Panel, Panels, inline, keys, styled
 from protocols.report.labels import labels
 from protocols.report.maps import cells, matrix
-from protocols.report.shapes import Bar, Dots, Line, Slope, Strip, bars, curves, named_dots, scatter, slopes, strips
+from protocols.report.scatter import Dots, Normal, densities, scatter
+from protocols.report.shapes import Bar, Line, Slope, Strip, bars, curves, named_dots, slopes, strips
 from seqsearch.distribution.interval import Interval
 from seqsearch.distribution.rank_test import rank_test
 from tests.unit.report.edge.summaries import summary

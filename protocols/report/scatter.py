@@ -1,4 +1,4 @@
-"""Densities: normals over a histogram, with single values on the axis."""
+"""Scatter plots, and densities: normals over a histogram, with single values on the axis."""
 
 from __future__ import annotations
 
@@ -10,12 +10,48 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protocols.report.figures import COLOURS, axes_of, figure_of, styled
-from protocols.report.shapes import Dots, dotted, in_percent
+from protocols.report.shapes import dotted, in_percent
 from seqsearch.core.text import shown, shown_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Points ``(x, y)`` of one kind."""
+
+    name: str
+    colour: str
+    points: tuple[tuple[float, float], ...]
+
+
+def scatter(
+    groups: Sequence[Dots],
+    x_name: str,
+    y_name: str = "final accuracy, percent",
+    *,
+    percent_x: bool = True,
+    diagonal: bool = False,
+    ax: Axes | None = None,
+) -> Figure:
+    """Something against a fraction, which is in percent; with a ``diagonal`` both axes have one scale."""
+    with styled():
+        ax = axes_of(ax)
+        for group in groups:
+            x, y = zip(*group.points, strict=True)
+            size, faint = (3.4 if len(x) > 60 else 5), group.colour == "soft"
+            dotted(ax, x, y, group.colour, group.name, faint=faint, markersize=size)
+        if diagonal:
+            ends = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
+            ax.plot(ends, ends, color=COLOURS["soft"], linestyle=(0, (1, 2)), linewidth=1.2, label="both alike")
+            ax.set_xlim(ends)
+            ax.set_ylim(ends)
+        ax.set_xlabel(shown(x_name))
+        ax.set_ylabel(shown(y_name))
+        in_percent(ax.yaxis, *([ax.xaxis] if percent_x else []))
+        return figure_of(ax)
 
 
 @dataclass(frozen=True)
