@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from protocols.report.notes import Note, Text, note
+from protocols.report.text import enumerated
 from protocols.running.at_chance import AtChance
 from protocols.running.provenance import PoolRecord, Provenance, TuningRecord
 from seqsearch.distribution.chance import LEVEL
@@ -18,6 +19,24 @@ HARDLY = 0.01
 """A median movement of features below which a method is nearly its head on frozen features."""
 SAME_SCORES = "with each training seed all its sequences score alike"
 OF_ZERO = "its random sequences score 0, which nothing can be relative to"
+
+
+def unfinished(stats: Mapping[str, Any] | None) -> Note:
+    """The headline of a run that has no result yet."""
+    return note("run.unfinished", reached=(stats or {}).get("reached") or "an unknown point")
+
+
+def first_of(names: Sequence[str]) -> dict[str, Any]:
+    """The methods that show the highest figure, for a headline: their names, and of three or more their number."""
+    return {"names": names, "first": enumerated(names) if len(names) < 3 else f"{len(names)} methods"}
+
+
+def by_reason(found: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """From names with a reason each: the names by reason."""
+    groups: dict[str, list[str]] = {}
+    for name, why in found:
+        groups.setdefault(why, []).append(name)
+    return groups
 
 
 def at_chance(found: Sequence[AtChance]) -> Iterator[Note]:
@@ -61,12 +80,12 @@ def without_interval(drops: Sequence[tuple[str, Drop]]) -> Iterator[Note]:
     """
     if all(d.nothing_differs for _, d in drops):
         return
-    by_reason: dict[str, list[str]] = {}
-    for method, d in drops:
-        if not math.isfinite(d.relative.low):
-            why = SAME_SCORES if d.nothing_differs else d.unavailable_because or OF_ZERO
-            by_reason.setdefault(why, []).append(method)
-    for why, methods in by_reason.items():
+    why_not = (
+        (method, SAME_SCORES if d.nothing_differs else d.unavailable_because or OF_ZERO)
+        for method, d in drops
+        if not math.isfinite(d.relative.low)
+    )
+    for why, methods in by_reason(why_not).items():
         yield note("drop.without_interval", methods=methods, why=why)
 
 

@@ -104,6 +104,11 @@ def all_texts() -> dict[str, Text]:
     return {code: text for word in ("", *MODULES) for code, text in _texts(word).items()}
 
 
+def findings(notes: Iterable[Note]) -> list[str]:
+    """The sentences that say what a run found, for JSON."""
+    return [n.text for n in notes if n.level == "finding"]
+
+
 def by_importance(notes: Iterable[Note]) -> tuple[list[Note], list[Note]]:
     """Those that a summary shows first, most important first, and the others in the order of their levels."""
     ordered = sorted(notes, key=lambda n: LEVELS.index(n.level))

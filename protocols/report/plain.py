@@ -7,11 +7,15 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: records as dictionaries; what is not a finite number is None."""
+    """A value as JSON has it: records as dictionaries, arrays as lists; NaN and infinity are None."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = dataclasses.asdict(value)
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
     if isinstance(value, Mapping):
         return {k: plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

@@ -90,6 +90,16 @@ class View:
         }
 
 
+def run_name(config: Mapping[str, Any]) -> str:
+    """The name of a run, from its ``config.json``."""
+    return str(config.get("run_id") or "-")
+
+
+def progress(config: Mapping[str, Any], finished: bool, stats: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The name of a run and how far it came, for JSON."""
+    return {"run": run_name(config), "finished": finished, "reached": (stats or {}).get("reached") or ""}
+
+
 def view_of(protocol: Protocol, exported: Exported) -> View:
     """What is shown of a run."""
     view: View = importlib.import_module(protocol.view).view(exported.summary, exported.results)

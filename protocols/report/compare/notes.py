@@ -10,7 +10,7 @@ from protocols.evaluate.compare.comparison import Comparison
 from protocols.evaluate.compare.figures import MEAN, Difference
 from protocols.evaluate.compare.runs import same_sequences
 from protocols.evaluate.compare.table import Table
-from protocols.report.common_notes import assumption
+from protocols.report.common_notes import assumption, by_reason
 from protocols.report.notes import Note, Text, note
 from protocols.report.text import bounds_of, interval, percent, points, signed
 from protocols.report.view import Tile
@@ -147,11 +147,8 @@ def _same(c: Comparison) -> Iterator[Note]:
 
 def _without_interval(c: Comparison) -> Iterator[Note]:
     """Why an accuracy has no interval."""
-    by_reason: dict[str, list[str]] = {}
-    for s in c.sides:
-        if s.method != MEAN and (why := s.estimates["acc"].unavailable_because):
-            by_reason.setdefault(why, []).append(f"{s.method} ({s.run}, {s.side})")
-    for why, who in by_reason.items():
+    why_not = ((s, s.estimates["acc"].unavailable_because) for s in c.sides if s.method != MEAN)
+    for why, who in by_reason((f"{s.method} ({s.run}, {s.side})", why) for s, why in why_not if why).items():
         yield note("compare.without_interval", cells=len(who), who=who[:NAMED], why=why)
 
 

@@ -15,6 +15,7 @@ from protocols.report.duel.tables import key, tables
 from protocols.report.figures import COLOURS, Panel, Panels, figure_of, styled
 from protocols.report.gallery import Gallery, drawn, gallery
 from protocols.report.labels import AXIS, NAME, labels
+from protocols.report.notes import findings
 from protocols.report.scatter import Dots, densities, scatter
 from protocols.report.shapes import DASHED, dotted, in_percent, in_rows
 from protocols.report.text import percent, points, signed
@@ -64,7 +65,7 @@ def _pictures(s: DuelSummary, results: RunResults | None, pools: Sequence[Pool])
 
 
 def _data(s: DuelSummary) -> dict[str, Any]:
-    found = [] if s.unfinished else [n.text for n in notes.notes(s) if n.level == "finding"]
+    found = [] if s.unfinished else findings(notes.notes(s))
     said: dict[str, Any] = {
         "run": s.run, "reached": s.unfinished[0] if s.unfinished else "", "findings": found, "stats": s.stats,
         "a": s.methods[0], "b": s.methods[1], "on_most": s.on_most,

@@ -13,14 +13,14 @@ from protocols.gtep.cells import Cell
 from protocols.gtep.searches import FEWEST as COMPARED
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Rankings, Summary
-from protocols.report.common_notes import assumption, at_chance, cost
+from protocols.report.common_notes import assumption, at_chance, by_reason, cost
 from protocols.report.gtep.compared import unshared_cells
-from protocols.report.gtep.headline import orders
 from protocols.report.gtep.tables import (
     cell,
     failed,
     first_phase,
     names,
+    orders,
     params_text,
     renamed,
     standing,
@@ -159,18 +159,9 @@ def _undecided(pool: str, figure: str, known: Mapping[str, Difference]) -> Itera
     """Methods whose interval includes 0, and those that have none, by reason."""
     if within := [m for m, d in known.items() if math.isfinite(d.value.low) and not d.value.sign]:
         yield note("gtep.within", pool=pool, figure=figure, methods=within)
-    for why, methods in _by(
-        {m: d.unavailable_because or "not known" for m, d in known.items() if math.isnan(d.value.low)}
-    ).items():
+    why_not = ((m, d.unavailable_because or "not known") for m, d in known.items() if math.isnan(d.value.low))
+    for why, methods in by_reason(why_not).items():
         yield note("gtep.unknown", pool=pool, figure=figure, methods=methods, why=why)
-
-
-def _by(found: Mapping[str, str]) -> dict[str, list[str]]:
-    """Methods by what is said of them."""
-    groups: dict[str, list[str]] = {}
-    for method, said in found.items():
-        groups.setdefault(said, []).append(method)
-    return groups
 
 
 def _rankings(s: Summary) -> Iterator[Note]:
@@ -215,9 +206,8 @@ def _pairs(r: Rankings, pairs: Sequence[tuple[int, int]]) -> list[str]:
 def _on_pool(s: Summary, pool: str) -> Iterator[Note]:
     """Who is below the first, why H has no interval, and the paper's two takeaways of the first."""
     found, called, cells = standing(s, pool), names(s)[pool], valid(s, pool)
-    for why, methods in _by(
-        {c.method: c.harmonic.unavailable_because for c in cells if c.harmonic.unavailable_because}
-    ).items():
+    why_not = ((c.method, c.harmonic.unavailable_because) for c in cells if c.harmonic.unavailable_because)
+    for why, methods in by_reason(why_not).items():
         yield note("gtep.no_interval", methods=methods, pool=called, why=why)
     if found is None or len(cells) < 2:
         return
@@ -297,7 +287,8 @@ def _enough(s: Summary) -> Iterator[Note]:
         yield note("gtep.enough", methods=stop, more=MORE)
     if whole:
         yield note("gtep.no_more", methods=whole)
-    for why, methods in _by({m: e.unavailable_because for m, e in evaluated.items() if e.unavailable_because}).items():
+    why_not = ((m, e.unavailable_because) for m, e in evaluated.items() if e.unavailable_because)
+    for why, methods in by_reason(why_not).items():
         yield note("gtep.more_unknown", methods=methods, more=MORE, why=why)
     if maybe or stop:
         yield note("gtep.rule")

@@ -211,6 +211,12 @@ def first_phase(s: Summary) -> list[Search]:
     return [x for x in s.searches if x.pool == tuned_on(s)]
 
 
+def orders(s: Summary) -> int:
+    """Class orders that methods are evaluated on."""
+    found = s.results.setting("eval_orders") or s.results.setting("orders")
+    return found if isinstance(found, int) else 0
+
+
 def was_tuned(s: Summary) -> bool:
     """Settings were chosen in this run, and not given by ``--params``."""
     return str(s.results.setting("params") or "tuned") == "tuned"

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
-
-import numpy as np
 
 from protocols.gtep.cells import Cell, table_rows
 from protocols.gtep.reading import GtepResults
 from protocols.gtep.searches import Search
 from protocols.gtep.summary import Rankings, Summary
-from protocols.report.gtep import compared, headline, notes, tried
+from protocols.report.common_notes import first_of, unfinished
+from protocols.report.gtep import compared, notes, tried
 from protocols.report.gtep import tables as evaluated
 from protocols.report.gtep.figures import figures
-from protocols.report.plain import plain
+from protocols.report.gtep.tables import (
+    Standing,
+    h_of,
+    leaders,
+    names,
+    orders,
+    standings,
+)
+from protocols.report.notes import Note, findings, note
 from protocols.report.table import Table
-from protocols.report.view import View
+from protocols.report.text import percent, points
+from protocols.report.view import Tile, View, progress, run_name
 
 HOW = (
     'The protocol of "Hyperparameters in Continual Learning: A Reality Check". First, seqsearch tries random settings of each '
@@ -47,10 +54,10 @@ def view(s: Summary, results: GtepResults | None = None) -> View:
     """Headline, tables, figures and notes; of a run that is not finished no tables."""
     return View(
         section="gtep",
-        name=_name(s),
+        name=run_name(s.results.config),
         kind=f"tuned on {evaluated.tuned_on(s)}",
-        headline=headline.headline(s),
-        tiles=tuple(headline.tiles(s)),
+        headline=headline(s),
+        tiles=tuple(tiles(s)),
         key=(evaluated.key(s),) if s.results.finished else (),
         tables=tables(s) if s.results.finished else (),
         notes=tuple(notes.notes(s)),
@@ -67,32 +74,23 @@ def tables(s: Summary) -> list[Table]:
     return [evaluated.overview(s), evaluated.costs(s), *after, compared.unshared(s), compared.near_duplicates(s)]
 
 
-def _name(s: Summary) -> str:
-    return str(s.results.config.get("run_id") or "-")
-
-
 def _data(s: Summary) -> dict[str, Any]:
     rows = {(r["pool"], r["method_id"], r["use"]): r for r in table_rows(s.cells)}
-    found: dict[str, Any] = _listed(
-        {
-            "run": _name(s),
-            "finished": s.results.finished,
-            "reached": (s.results.stats or {}).get("reached") or "",
-            "findings": [n.text for n in notes.notes(s) if n.level == "finding"],
-            "stats": s.results.stats,
-            "tuned_on": evaluated.tuned_on(s),
-            "judged_on": s.results.pools,
-            "methods": s.results.methods,
-            "table": [_cell(c, rows[c.pool, c.method, c.use]) for c in s.cells],
-            "first_phase": [_search(x) for x in s.searches],
-            "with_the_best": [_best(s, pool, use) for pool, use in s.best],
-            "compared": s.compared,
-            "optimism": s.optimism,
-            "agreements": [_rankings(r) for r in s.agreements],
-            "look_alikes": s.results.near_duplicates,
-        }
-    )
-    return found
+    return {
+        **progress(s.results.config, s.results.finished, s.results.stats),
+        "findings": findings(notes.notes(s)),
+        "stats": s.results.stats,
+        "tuned_on": evaluated.tuned_on(s),
+        "judged_on": s.results.pools,
+        "methods": s.results.methods,
+        "table": [_cell(c, rows[c.pool, c.method, c.use]) for c in s.cells],
+        "first_phase": [_search(x) for x in s.searches],
+        "with_the_best": [_best(s, pool, use) for pool, use in s.best],
+        "compared": s.compared,
+        "optimism": s.optimism,
+        "agreements": [_rankings(r) for r in s.agreements],
+        "look_alikes": s.results.near_duplicates,
+    }
 
 
 def _rankings(r: Rankings) -> dict[str, Any]:
@@ -118,8 +116,8 @@ def _cell(c: Cell, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _search(x: Search) -> dict[str, Any]:
-    told = {"by_acc": x.by_acc, "by_avg": x.by_avg, "hyperparameters": x.hyperparameters}
-    return {**{f.name: getattr(x, f.name) for f in dataclasses.fields(x)}, **told}
+    more = {"by_acc": x.by_acc, "by_avg": x.by_avg, "hyperparameters": x.hyperparameters}
+    return {**{f.name: getattr(x, f.name) for f in dataclasses.fields(x)}, **more}
 
 
 def _best(s: Summary, pool: str, use: str) -> dict[str, Any]:
@@ -136,14 +134,46 @@ def _best(s: Summary, pool: str, use: str) -> dict[str, Any]:
     }
 
 
-def _listed(value: Any) -> Any:
-    """Records, arrays and mappings as JSON has them; what it does not know is text."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _listed(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(k): _listed(v) for k, v in value.items()}
-    if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [_listed(v) for v in value]
-    return plain(value) if isinstance(value, (str, int, float, bool, type(None))) else json.dumps(value, default=str)
+# ------------------------------------------------------------------------------------------------ headline
+
+
+def headline(s: Summary) -> Note:
+    """Which method is first, and whether the comparison holds it to be the best."""
+    if not s.results.finished:
+        return unfinished(s.results.stats)
+    there = standings(s)
+    if not there:
+        return note("gtep.none")
+    if len(there) == 1:
+        return _on_one(s, *there[0])
+    first, above = there[0][1].first, sum(found.above for _, found in there)
+    if all(found.first == first for _, found in there):
+        return note("gtep.same_first", first=first, pools=len(there), above=above)
+    return note("gtep.other_first", pools=len(there), above=above)
+
+
+def _on_one(s: Summary, pool: str, found: Standing) -> Note:
+    of, name = first_of(leaders(s, pool, found.first)), names(s)[pool]
+    if found.unavailable_because:
+        return note("gtep.too_few", **of, orders=orders(s))
+    if found.above:
+        return note("gtep.above", first=found.first, pool=name)
+    if not found.alike:
+        return note("gtep.one", method=found.first, h=h_of(s, pool, found.first), pool=name)
+    return note("gtep.undecided", **of, pool=name, candidates=len(found.candidates), methods=found.methods)
+
+
+def tiles(s: Summary) -> Iterator[Tile]:
+    """The figures of the headline."""
+    there = standings(s) if s.results.finished else []
+    for pool, found in there[:3]:
+        yield Tile(f"{percent(h_of(s, pool, found.first))} %", f"H of {found.first} on {names(s)[pool]}", "found")
+    if len(there) == 1:
+        pool, found = there[0]
+        if found.methods > 1:
+            yield Tile(f"{len(found.candidates)} of {found.methods}", "methods that may be the best (95 %)")
+        for c in s.compared:
+            if (c.pool, c.method) == (pool, found.first) and c.regret:
+                yield Tile(points(c.regret.value.value), f"regret of {c.method}, points of H")
+    if there:
+        yield Tile(str(orders(s)), "class orders")

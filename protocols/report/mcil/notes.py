@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from protocols.mcil.compared import Difference
 from protocols.mcil.summary import Summary
-from protocols.report.common_notes import assumption, at_chance, cost
+from protocols.report.common_notes import assumption, at_chance, cost, first_of, unfinished
 from protocols.report.mcil.tables import best, beyond_noise_first
 from protocols.report.notes import Note, Text, note
-from protocols.report.text import enumerated, percent
+from protocols.report.text import percent
 from protocols.report.view import Tile
 from seqsearch.core.text import counted, shown
 from seqsearch.distribution.mean import FEWEST
@@ -24,7 +24,7 @@ LONGEST = 400
 def headline(s: Summary) -> Note:
     """Which method is highest, and how many pairs differ."""
     if not s.run.finished:
-        return note("run.unfinished", reached=(s.run.stats or {}).get("reached") or "an unknown point")
+        return unfinished(s.run.stats)
     if not s.whole:
         return note("mcil.none")
     average = s.whole[0].over["average"].interval.value
@@ -32,13 +32,8 @@ def headline(s: Summary) -> Note:
         return note("mcil.one", method=s.whole[0].label, average=average)
     if all(d.pair.alike for d in s.pairs):
         return note("mcil.equal")
-    names = highest(s)
     finished = len(s.whole) == len(s.run.methods)
-    of = {
-        "names": names,
-        "first": enumerated(names) if len(names) < 3 else f"{len(names)} methods",
-        "among": "" if finished else f" of {len(s.whole)} finished methods",
-    }
+    of = {**first_of(highest(s)), "among": "" if finished else f" of {len(s.whole)} finished methods"}
     if all(d.pair.over.unavailable_because for d in s.pairs):
         return note("mcil.too_few", **of, runs=_runs(s), unit=_unit(s))
     differing = sum(d.pair.differs for d in s.pairs)

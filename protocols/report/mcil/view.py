@@ -13,9 +13,10 @@ from protocols.mcil.summary import Summary
 from protocols.report.figures import SERIES, Panel, Panels, series, sharing
 from protocols.report.mcil import notes
 from protocols.report.mcil.tables import key, tables, verdict
+from protocols.report.notes import findings
 from protocols.report.shapes import Line, curves, line_over_tasks, named_dots
 from protocols.report.text import percent
-from protocols.report.view import View
+from protocols.report.view import View, progress, run_name
 from seqsearch.distribution.runs import OverRuns
 from seqsearch.results.rows import model_bytes, stored_bytes
 
@@ -35,7 +36,7 @@ def view(s: Summary, results: McilResults | None = None) -> View:
     """Headline, tables, figures and notes."""
     return View(
         section="mcil",
-        name=str(s.run.config.get("run_id") or "-"),
+        name=run_name(s.run.config),
         kind="class-incremental learning",
         headline=notes.headline(s),
         tiles=tuple(notes.tiles(s)),
@@ -51,11 +52,9 @@ def view(s: Summary, results: McilResults | None = None) -> View:
 
 def _data(s: Summary) -> dict[str, Any]:
     return {
-        "run": str(s.run.config.get("run_id") or "-"),
-        "finished": s.run.finished,
-        "reached": (s.run.stats or {}).get("reached") or "",
+        **progress(s.run.config, s.run.finished, s.run.stats),
         "stats": s.run.stats,
-        "findings": [n.text for n in notes.notes(s) if n.level == "finding"],
+        "findings": findings(notes.notes(s)),
         "orders": s.orders,
         "seeds": s.seeds,
         "intervals_over": s.unit,

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 from protocols.online.intervals import Estimate
 from protocols.online.summary import UNDECIDED, Pair, Summary
-from protocols.report.common_notes import cost
+from protocols.report.common_notes import cost, unfinished
 from protocols.report.notes import Note, note
 from protocols.report.online import blind
 from protocols.report.online.tables import absent, baseline, best, checked, has_bounds, learners, status, whole
@@ -31,7 +31,7 @@ PAPER_SETS = ("cglm", "cloc")
 def headline(s: Summary) -> Note:
     """Which rankings reverse between online and near-future accuracy, beyond noise."""
     if not s.run.finished:
-        return note("run.unfinished", reached=(s.run.stats or {}).get("reached") or "an unknown point")
+        return unfinished(s.run.stats)
     there = whole(s)
     if all(x.label == baseline(s) for x in there):
         return note("online.none")

@@ -9,10 +9,11 @@ from protocols.online.intervals import Estimate
 from protocols.online.reading import OnlineResults
 from protocols.online.summary import Figure, Learned, Summary
 from protocols.report.figures import SERIES
+from protocols.report.notes import findings
 from protocols.report.online import blind, notes
 from protocols.report.online.figures import figures
 from protocols.report.online.tables import absent, baseline, checked, has_bounds, key, status, tables, whole
-from protocols.report.view import View
+from protocols.report.view import View, progress, run_name
 from seqsearch.distribution.interval import AGREE
 
 HOW = (
@@ -38,7 +39,7 @@ def view(s: Summary, results: OnlineResults | None = None) -> View:
     """Headline, tables, figures and notes. Accuracy over the stream stands beside the ranking, unless it needs many charts."""
     return View(
         section="online",
-        name=_name(s),
+        name=run_name(s.run.config),
         kind="online continual learning",
         headline=notes.headline(s),
         tiles=tuple(notes.tiles(s)),
@@ -53,16 +54,10 @@ def view(s: Summary, results: OnlineResults | None = None) -> View:
     )
 
 
-def _name(s: Summary) -> str:
-    return str(s.run.config.get("run_id") or "-")
-
-
 def _data(s: Summary) -> dict[str, Any]:
     return {
-        "run": _name(s),
-        "finished": s.run.finished,
-        "reached": (s.run.stats or {}).get("reached") or "",
-        "findings": [n.text for n in notes.notes(s) if n.level == "finding"],
+        **progress(s.run.config, s.run.finished, s.run.stats),
+        "findings": findings(notes.notes(s)),
         "stats": s.run.stats,
         "stream": s.stream,
         "shift": s.shift,

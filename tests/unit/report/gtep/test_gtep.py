@@ -17,9 +17,9 @@ from protocols.gtep.summary import Summary, summarise
 from protocols.report.gtep import tried as gtep_tried
 from protocols.report.gtep import view as gtep
 from protocols.report.gtep.figures import rank_lines, ranks
-from protocols.report.gtep.headline import headline, tiles
 from protocols.report.gtep.notes import notes
 from protocols.report.gtep.tables import key, renamed
+from protocols.report.gtep.view import headline, tiles
 from protocols.report.notes import Note
 from protocols.report.page import html
 from protocols.report.table import Marked

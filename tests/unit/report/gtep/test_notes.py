@@ -11,8 +11,8 @@ from protocols.gtep.summary import summarise
 from protocols.gtep.unshared import Unshared
 from protocols.report.gtep import tried as gtep_tried
 from protocols.report.gtep.compared import near_duplicates, unshared
-from protocols.report.gtep.headline import headline, tiles
 from protocols.report.gtep.notes import PAIRS_NAMED
+from protocols.report.gtep.view import headline, tiles
 from seqsearch.distribution.interval import Interval
 from seqsearch.selection.regret import Difference, mean_over_orders
 from tests.unit.report.gtep.rows import POOL, TUNE, Made
