@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from protocols.cldyb.summary import Summary
@@ -45,6 +44,7 @@ OF_SUMMARY = (
 def view(s: Summary, results: RunResults | None = None) -> View:
     """Headline, tables, figures, pictures and notes."""
     one, trace = tables.one_task(s), results.trace if results else ()
+    seen = results is not None and results.setting("reward_split") == "test"
     return View(
         section="cldyb",
         name=s.run,
@@ -63,21 +63,15 @@ def view(s: Summary, results: RunResults | None = None) -> View:
             if one
             else [gallery(results, pools), *drawn(results, pools)]
         ),
-        how=(ONE_TASK,) if one else (HOW, SEEN if _seen(results) else UNSEEN),
+        how=(ONE_TASK,) if one else (HOW, SEEN if seen else UNSEEN),
         configs=(results.config,) if results else (),
         data=_data(s),
     )
 
 
-def _seen(results: RunResults | None) -> bool:
-    """Whether the search was rewarded on the test images."""
-    return results is not None and results.setting("reward_split") == "test"
-
-
 def _data(s: Summary) -> dict[str, Any]:
-    said = dataclasses.asdict(s)
     return {
-        **{name: said[name] for name in OF_SUMMARY},
+        **{name: getattr(s, name) for name in OF_SUMMARY},
         "for_whom": notes.for_whom(s.gap, s.overall.drop, s.placed),
         "reached": s.unfinished.reached if s.unfinished else "",
     }

@@ -115,7 +115,7 @@ def listing(orders: Iterable[Frozen]) -> RenderableType:
 
 
 def _row(r: dict[str, Any]) -> tuple[Value, ...]:
-    ends = (_ends(r[name]) for name in ("scores", "sd_from_random", "easy"))
+    ends = ((min(r[name]), max(r[name])) for name in ("scores", "sd_from_random", "easy"))
     return (
         f"{r['name']}@{r['version']}",
         r["data_set"],
@@ -125,10 +125,6 @@ def _row(r: dict[str, Any]) -> tuple[Value, ...]:
         *ends,
         r["digest"][:DIGITS],
     )
-
-
-def _ends(values: list[float]) -> tuple[float, float]:
-    return min(values), max(values)
 
 
 def text(f: Frozen) -> str:

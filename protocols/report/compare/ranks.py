@@ -90,7 +90,7 @@ def printed(accuracies: Accuracies, ranks: Agreement | None, reach: list[list[fl
             with_reference = [_coefficient(by_column.get(c), figure) for c in accuracies.columns]
             rows.append((f"{name} with {ranks.reference}", *with_reference))
     lead = "" if reach is None else "Final Acc in percent [95 %]. "
-    stars = f"* p < 0.05, two-sided; {_times(ranks)} without correction." if ranks else ""
+    stars = f"* p < 0.05, two-sided; {counted(2 * len(ranks.columns), 'test')} without correction." if ranks else ""
     column = GIVEN if reach is None else BENCHMARK
     return table(BY_METHOD, (lead + stars).strip(), rows, [METHOD, *map(column.named, accuracies.columns)])
 
@@ -117,10 +117,6 @@ def accuracy(value: float, reach: float) -> Interval:
     return (
         Interval(value, max(0.0, value - reach), min(1.0, value + reach)) if math.isfinite(reach) else Interval(value)
     )
-
-
-def _times(ranks: Agreement | None) -> str:
-    return counted(2 * len(ranks.columns), "test") if ranks else ""
 
 
 def _coefficient(a: ColumnAgreement | None, figure: str) -> Value:

@@ -56,7 +56,7 @@ def view_of_table(accuracies: Accuracies, ranks: Agreement) -> View:
         data={
             "methods": accuracies.methods,
             "columns": accuracies.columns,
-            "values": accuracies.values.tolist(),
+            "values": accuracies.values,
             **dataclasses.asdict(ranks),
         },
     )
@@ -70,7 +70,7 @@ def _data(c: Comparison) -> dict[str, Any]:
             "side": s.side,
             "by_step": s.steps,
             "seeds": s.seeds,
-            "figures": {n: dataclasses.asdict(e) for n, e in s.estimates.items()},
+            "figures": s.estimates,
         }
         for s in c.sides
     ]
@@ -79,17 +79,17 @@ def _data(c: Comparison) -> dict[str, Any]:
         "shared_methods": c.shared,
         "unlike": c.unlike,
         "sides": sides,
-        "differences": [dataclasses.asdict(d) for d in c.differences],
+        "differences": c.differences,
         "grown_at": c.start,
         "table": {
             "methods": c.table.methods,
             "columns": c.table.columns,
-            "values": c.table.values.tolist(),
-            "half_widths": c.reach.tolist(),
+            "values": c.table.values,
+            "half_widths": c.reach,
         },
-        "ranks": dataclasses.asdict(c.ranks) if c.ranks else None,
-        "new_classes": [dataclasses.asdict(n) for n in c.new],
-        "groups": {run: dataclasses.asdict(g) for run, g in c.groups.items()},
+        "ranks": c.ranks,
+        "new_classes": c.new,
+        "groups": c.groups,
         "studies": _studies(c.studies) if c.studies else None,
     }
 
@@ -107,7 +107,7 @@ def _studies(s: Studies) -> dict[str, Any]:
         }
         for x in s.spreads
     ]
-    return {"spreads": spreads, "differing": [dataclasses.asdict(d) for d in s.differing]}
+    return {"spreads": spreads, "differing": s.differing}
 
 
 def write_folder(out: Path, c: Comparison) -> list[Path]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -37,6 +36,9 @@ SEARCHED = (
     "fresh seeds."
 )
 
+OF_SUMMARY = ("sample", "running", "needed_most", "needed_average", "spread", "test", "worst", "found", "given")
+"""What JSON has as the summary has it."""
+
 
 def view(s: DuelSummary, results: RunResults | None = None) -> View:
     """Headline, tables, figures and notes; of an unfinished run how far it came."""
@@ -70,14 +72,9 @@ def _data(s: DuelSummary) -> dict[str, Any]:
         "run": s.run, "reached": s.unfinished[0] if s.unfinished else "", "findings": found, "stats": s.stats,
         "a": s.methods[0], "b": s.methods[1], "on_most": s.on_most,
         "more_often": s.sample.more_often if s.sample else "", "on_average": s.sample.on_average if s.sample else "",
-        "pairs": {"sequences": s.pairs.names, "a": s.pairs.a.tolist(), "b": s.pairs.b.tolist()},
+        "pairs": {"sequences": s.pairs.names, "a": s.pairs.a, "b": s.pairs.b},
     }  # fmt: skip
-    for name in ("sample", "running", "needed_most", "needed_average", "spread", "test"):
-        value = getattr(s, name)
-        said[name] = None if value is None else dataclasses.asdict(value)
-    for name in ("worst", "found", "given"):
-        said[name] = [dataclasses.asdict(x) for x in getattr(s, name)]
-    return said
+    return said | {name: getattr(s, name) for name in OF_SUMMARY}
 
 
 # ------------------------------------------------------------------------------------------------ figures

@@ -133,21 +133,16 @@ def _normals(m: MethodEdge) -> list[Normal]:
     return normals
 
 
-def _normals_in_words(m: MethodEdge) -> Iterator[str]:
-    return (f"{n.name}: mean {percent(n.mu)} %, sd {percent(n.sigma)} points" for n in _normals(m))
-
-
 def _marks(m: MethodEdge, side: str) -> Dots:
     return Dots(*GROUPS[side], tuple((float(v), 0.0) for v in m.groups[side].means))
 
 
 def distributions(s: EdgeSummary) -> Panels:
     """A figure a method."""
-    panels = [
-        Panel(distribution(m), f"{m.method}: {'; '.join(_normals_in_words(m))}", m.method)
-        for m in s.methods
-        if m.estimate
-    ]
+    panels = []
+    for m in [m for m in s.methods if m.estimate]:
+        said = "; ".join(f"{n.name}: mean {percent(n.mu)} %, sd {percent(n.sigma)} points" for n in _normals(m))
+        panels.append(Panel(distribution(m), f"{m.method}: {said}", m.method))
     legend = "Curves: normals fitted to a few sequences; short lines: single sequences."
     return Panels("distribution", "Estimated distribution", legend, tuple(panels), shared=True)
 
@@ -219,16 +214,12 @@ def _ranges(groups: Sequence[Dots], x_text: Callable[[float], str]) -> str:
     return "; ".join(said)
 
 
-def _in_percent(value: float) -> str:
-    return f"{percent(value)} %"
-
-
 def predictions(s: EdgeSummary) -> Panels:
     """A figure for each method that was fitted."""
     panels = [
         Panel(
             predicted(m.fit),
-            f"{m.method}, predicted and measured: {_ranges(_by_prediction(m.fit), _in_percent)}",
+            f"{m.method}, predicted and measured: {_ranges(_by_prediction(m.fit), lambda x: f'{percent(x)} %')}",
             m.method,
         )
         for m in s.methods

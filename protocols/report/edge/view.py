@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from protocols.edge.estimates import estimates
@@ -58,7 +57,7 @@ def _data(s: EdgeSummary) -> dict[str, Any]:
         "run": s.run,
         "reached": s.unfinished[0] if s.unfinished else "",
         "stats": s.stats,
-        "plans": [dataclasses.asdict(p) for p in s.plans],
+        "plans": s.plans,
         "claims": {m.method: m.claim for m in s.methods},
         "estimates": estimates(s.methods),
         "mean": {"claim": s.mean.claim, "p": _ends(s.mean.test)} if s.mean and s.mean.test else None,

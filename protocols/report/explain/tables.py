@@ -25,7 +25,6 @@ from protocols.report.table import (
     table,
 )
 from protocols.report.text import percent
-from seqsearch.distribution.contrast import Contrast
 from seqsearch.distribution.effects import CONDITIONS, EFFECTS, Effects
 from seqsearch.distribution.interval import Interval
 
@@ -209,7 +208,8 @@ def _measures(s: Summary) -> Table:
 
 
 def _row(e: Effects) -> tuple[Marked | None, ...]:
-    return tuple(_effect(e.effects.get(n)) for n in EFFECTS)
+    effects = [e.effects.get(n) for n in EFFECTS]
+    return tuple(Marked(c.interval, "*" * bool(c.together.sign)) if c else None for c in effects)
 
 
 def _ranks(s: Summary) -> Table:
@@ -219,13 +219,6 @@ def _ranks(s: Summary) -> Table:
         for r in m.ranks
     ]
     return table(RANKS, "By the final accuracy of one training each.", rows)
-
-
-def _effect(c: Contrast | None) -> Marked | None:
-    if c is None:
-        return None
-    i = c.interval
-    return Marked(i, "*" if c.together.sign else "")
 
 
 def _means(methods: list[MethodEffects]) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -48,7 +47,7 @@ def view(s: Summary, results: Explained | None = None) -> View:
         configs=(run.config,) if run else (),
         data={
             "reached": s.unfinished,
-            **{n: v for n, v in dataclasses.asdict(s).items() if n not in ("provenance", "unfinished")},
+            **{n: v for n, v in vars(s).items() if n not in ("provenance", "unfinished")},
         },
     )
 

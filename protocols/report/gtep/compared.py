@@ -38,7 +38,6 @@ from protocols.report.table import (
     Value,
     table,
 )
-from seqsearch.selection.agreement import Agreement
 
 CHOICES = {
     "tuned": ("tuned", "of the setting chosen on the tuning pool", f"{GTEP}, Figs. 4 and 7"),
@@ -108,18 +107,13 @@ def by_choice(s: Summary) -> Table:
 
 def rankings(s: Summary) -> Table:
     """How rankings of methods agree."""
-    called = names(s)
-    rows = [
-        (called.get(r.pool, r.pool), r.which, len(r.methods), a.tau, a.p, _differ(a))
-        for r in s.agreements
-        for a in [r.agreement]
-    ]
+    called, rows = names(s), list[tuple[Value, ...]]()
+    for r in s.agreements:
+        a = r.agreement
+        differ = len(a.first), len(a.second), len(a.same) + len(a.reverse), a.pairs
+        rows.append((called.get(r.pool, r.pool), r.which, len(r.methods), a.tau, a.p, differ))
     lead = "Agreement of two rankings of methods by mean H."
     return table(RANKED, lead, rows)
-
-
-def _differ(a: Agreement) -> tuple[int, ...]:
-    return len(a.first), len(a.second), len(a.same) + len(a.reverse), a.pairs
 
 
 # ------------------------------------------------------------------------------------------------ shared classes

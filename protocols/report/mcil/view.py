@@ -69,7 +69,7 @@ def _data(s: Summary) -> dict[str, Any]:
                 "second": d.second,
                 **dataclasses.asdict(d.pair.over.interval),
                 "lacking": d.pair.over.unavailable_because,
-                "together": dataclasses.asdict(d.pair.together),
+                "together": d.pair.together,
                 "p": d.pair.p,
                 "told": d.pair.differs,
                 "order": verdict(d),

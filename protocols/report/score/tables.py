@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from protocols.cldyb.summary import Side
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
 from protocols.report.cldyb.tables import JOINT, Gaps, stars
 from protocols.report.table import (
@@ -179,15 +178,14 @@ def _row(m: MethodScore, found: bool, marked: Sequence[str], bold: Sequence[Sequ
     """All its cells; hard sequences stand among the ``found`` ones where there are such."""
     return (
         m.method,
-        *(_on_found(side, m.method in those) for side, those in zip((m.searched, m.unseen), bold, strict=True)),
+        *(
+            Marked(side.acc if side else None, bold=m.method in best)
+            for side, best in zip((m.searched, m.unseen), bold, strict=True)
+        ),
         *(None if kind == "hard" and found else _acc(m, kind) for kind in SIDES),
         _drop(m.searched_drop, marked[0]),
         _drop(m.unseen_drop, marked[1]),
     )
-
-
-def _on_found(side: Side | None, bold: bool) -> Value:
-    return Marked(side.acc if side else None, bold=bold)
 
 
 def _acc(m: MethodScore, kind: str) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -53,11 +52,9 @@ def view(s: ScoreSummary, results: RunResults | None = None) -> View:
 
 def _data(s: ScoreSummary) -> dict[str, Any]:
     transfers = [
-        {"searched_for": group, "method": method, "drop": dataclasses.asdict(drop) if drop else None}
-        for (group, method), drop in s.transfer.items()
+        {"searched_for": group, "method": method, "drop": drop} for (group, method), drop in s.transfer.items()
     ]
-    said = dataclasses.asdict(dataclasses.replace(s, transfer={}))
-    return {**said, "transfer": transfers, "for_whom": notes.for_whom(s)}
+    return {**vars(s), "transfer": transfers, "for_whom": notes.for_whom(s)}
 
 
 # ------------------------------------------------------------------------------------------------ figures
