@@ -67,8 +67,8 @@ def _one(a: AtChance) -> Note:
 
 
 def assumption(n: int, what: str) -> Iterator[Note]:
-    """What the interval of a mean over ``n`` draws assumes, ``what`` they are in the plural; none without an interval, or from
-    enough draws on."""
+    """The assumption of an interval of a mean over ``n`` draws, named ``what`` in the plural; none without an interval, or with
+    enough draws."""
     if FEWEST <= n < ENOUGH_TO_SEE:
         yield note("mean.assumption", enough=ENOUGH_TO_SEE, what=what)
 
@@ -93,7 +93,7 @@ def without_interval(drops: Sequence[tuple[str, Drop]]) -> Iterator[Note]:
 
 
 def cost(stats: Mapping[str, Any] | None) -> Iterator[Note]:
-    """What the trainings of the run did not do, and what they took, as far as it is known."""
+    """Methods whose features hardly drift, and the number and time of the trainings, as far as they are known."""
     if stats is None:
         yield note("cost.unknown")
         return

@@ -177,7 +177,7 @@ def _declared(text: str) -> str:
 
 
 def keys(figures: Sequence[Figure]) -> Markup:
-    """What lines, dots and bars of figures stand for, as markup: each that is drawn, once."""
+    """The legend of figures as markup: each line, dot or bar that is drawn, once."""
     found = dict[str, str]()
     for figure in figures:
         for ax in figure.axes:
@@ -211,9 +211,9 @@ _NAMES_OF = {value: name for name, value in COLOURS.items()}
 
 @dataclass(frozen=True)
 class Panel:
-    """A figure on a page: its title (may be empty), and what a reader who cannot see it is read; ``wide`` ones fill the page.
+    """A figure on a page: its title (may be empty), and a text for readers who cannot see it; ``wide`` ones fill the page.
 
-    ``note``: what stands below it.
+    ``note``: the line below it.
     """
 
     figure: Figure
@@ -224,7 +224,7 @@ class Panel:
 
 
 class Drawn(NamedTuple):
-    """A figure as a page has it: its SVG, what its lines stand for, and the width from which and up to which it is scaled.
+    """A figure as a page has it: its SVG, its legend, and the width from which and up to which it is scaled.
 
     ``least`` is 0 for one as wide as its column. ``label`` says its figures in words.
     """
@@ -244,7 +244,7 @@ class Panels:
 
     Attributes:
         name: what files and ids begin with.
-        title, legend: the heading, and what the figures show.
+        title, legend: the heading, and the text below the figures.
         shared: whether all have the same lines, so that these are named once.
     """
 
@@ -256,7 +256,7 @@ class Panels:
 
     @property
     def shared_keys(self) -> Markup:
-        """What the lines of all of them stand for."""
+        """One legend for all of them."""
         return keys([p.figure for p in self.panels]) if self.shared else Markup("")
 
     def drawn(self) -> Iterator[Drawn]:

@@ -22,7 +22,7 @@ DRAWN_TILE, DRAWN_TILES, DRAWN_COLORS = 32, 120, 64
 """Side, number and colours of sample images in random sequences, at most: as they are embedded, 0.25 MB of them."""
 
 AT_RANDOM = {"random": "Random sequences", "heldout": "Random sequences of the held-out pool"}
-"""What is drawn at random as a whole, by kind of sequence."""
+"""Titles of random sequences, by their kind."""
 COMPARED = "What the found ones are compared with."
 
 

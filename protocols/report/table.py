@@ -26,15 +26,10 @@ GTEP = "Hyperparameters in Continual Learning: A Reality Check"
 MCIL = "A Multimodal Class-Incremental Learning Benchmark for Classification Tasks"
 NEAR_FUTURE = "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?"
 OURS = "this program"
-SIZES = (
-    "Stored: what a method keeps beyond the backbone at the end (parameters, statistics, exemplars). Size: all parameters of the "
-    "model, backbone included."
-)
-"""What tables say of the two columns `stored` and `size`."""
 UP, DOWN, NEITHER = "higher is better", "lower is better", "neither is better"
 """Directions: which way a figure is better for a method."""
 NONE = "-"
-"""What a table shows where there is no value, unless its column says otherwise."""
+"""The text of a cell without a value, unless its column has another."""
 
 
 def seconds(value: float) -> str:
@@ -43,7 +38,7 @@ def seconds(value: float) -> str:
 
 
 class Scale(NamedTuple):
-    """What values of a column are.
+    """Unit, range and format of the values of a column.
 
     Attributes:
         unit, bounds: of what is shown; from where to where it goes.
@@ -174,7 +169,7 @@ MEAN = "mean over trainings at the end"
 
 
 def stored(key: str, heading: str, over: str = MEAN) -> Column:
-    """What every protocol says of the size of what a method keeps; ``over``: which of the trainings."""
+    """The size of a method's state, for all protocols; ``over``: which of the trainings."""
     return Column(
         key,
         heading,
@@ -188,7 +183,7 @@ def stored(key: str, heading: str, over: str = MEAN) -> Column:
 
 
 def size(key: str, heading: str, over: str = MEAN) -> Column:
-    """What every protocol says of the size of the model; ``over``: which of the trainings."""
+    """The size of the model, for all protocols; ``over``: which of the trainings."""
     return Column(
         key,
         heading,
@@ -202,7 +197,7 @@ def size(key: str, heading: str, over: str = MEAN) -> Column:
 
 @dataclass(frozen=True)
 class Layout:
-    """What a table is, whatever a run fills it with.
+    """A table without its rows.
 
     Attributes:
         name: what JSON and files call it.

@@ -25,8 +25,8 @@ GAP = 2
 class Grid:
     """A table for a terminal: words to the left, figures to the right.
 
-    Neither figures nor their intervals are broken: what does not fit beside each other stands below, with the first columns, by
-    which rows are told apart, once more.
+    Figures and intervals are never broken. Columns that do not fit beside each other stand below, with the key columns (the
+    first ones, which identify a row) repeated.
     """
 
     def __init__(self, table: Table) -> None:
@@ -47,7 +47,7 @@ class Grid:
         least = [max(min(n, WHOLE), *map(len, ["", *WORD.findall(h)])) for n, h in zip(cell, named, strict=True)]
         if sum(max(n, *map(len, h.split("\n"))) + GAP for n, h in zip(cell, named, strict=True)) - GAP <= width:
             return [({}, list(range(len(named))))]
-        first = list(range(self._telling()))
+        first = list(range(self._key_columns()))
         made: list[list[int]] = [[]]
         for i in range(len(first), len(named)):
             there = [*first, *made[-1], i]
@@ -56,8 +56,8 @@ class Grid:
             made[-1].append(i)
         return [({c: least[c] for c in block if cell[c] <= WHOLE}, [*first, *block]) for block in made]
 
-    def _telling(self) -> int:
-        """How many first columns tell rows apart; one if none do."""
+    def _key_columns(self) -> int:
+        """The number of first columns that identify a row; one if none do."""
         rows = self.rows
         return next((k for k in range(1, len(self.headings)) if len({r[:k] for r in rows}) == len(rows)), 1)
 

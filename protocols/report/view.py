@@ -1,4 +1,4 @@
-"""What is shown of results, wherever it is shown: terminal, page, JSON. A protocol's module makes it, by `view`."""
+"""A report of results, the same for terminal, page and JSON. The function `view` of a protocol's module makes it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Tile(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What is shown of results.
+    """A report of results.
 
     Attributes:
         section: of docs/metrics.md, which explains the columns.
         name: of the run, or of what was compared.
-        kind: what the title of a page says beside the name.
+        kind: the title of a page beside the name.
         headline: the result in a sentence.
         tiles: the figures that it rests on.
         key: tables that are never folded away.
@@ -43,8 +43,8 @@ class View:
         pictures: pictures of tasks, from pools whose images may be shown.
         how: paragraphs on how it was computed.
         configs: of the runs.
-        data: what JSON has beside headline, notes and tables.
-        more: the command that prints what a terminal folds away.
+        data: values of JSON beside headline, notes and tables.
+        more: the command that prints further tables and notes.
     """
 
     section: str
@@ -101,6 +101,6 @@ def progress(config: Mapping[str, Any], finished: bool, stats: Mapping[str, Any]
 
 
 def view_of(protocol: Protocol, exported: Exported) -> View:
-    """What is shown of a run."""
+    """The report of a run."""
     view: View = importlib.import_module(protocol.view).view(exported.summary, exported.results)
     return view

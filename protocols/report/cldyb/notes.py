@@ -25,7 +25,7 @@ from seqsearch.distribution.interval import AGREE, shows
 from seqsearch.distribution.rank_test import LEVEL, fewest_random
 
 NARROWS = {FOUND: "--searches", "random sequences": "--random-sequences", SEEDS: "--score-seeds"}
-"""What narrows an interval, by what most of its width comes from."""
+"""The option that narrows an interval, by the largest contribution to the interval's width."""
 
 
 # ------------------------------------------------------------------------------------------------ verdict
@@ -105,8 +105,7 @@ def tiles_of(drop: Drop, placed: Placed | None) -> Iterator[Tile]:
 
 
 def notes(s: Summary) -> Iterator[Note]:
-    """What figures are conditional on, what is missing, what makes found sequences hard, what it cost; of an unfinished run how
-    far it came."""
+    """Conditions, missing figures, reasons for the difficulty of found sequences, and cost; of an unfinished run its progress."""
     if s.unfinished:
         yield note("run.resume", command=shown(s.unfinished.resume))
         for name, n in s.unfinished.decided:
@@ -203,7 +202,7 @@ def searched_for(placed: Placed) -> Iterator[Note]:
 
 
 def marks(placed: Placed | None, shown_marks: Sequence[str], which: str = "found") -> Iterator[Note]:
-    """What the stars in a table stand for, or that no row has one; none with one method, or if no row could have one.
+    """The meaning of stars in a table, or that no row has one; none with one method, or if no row could have one.
 
     ``which``: of the found sequences, where a table has two kinds.
     """
@@ -284,7 +283,7 @@ def _agreement(a: Agreement) -> Note:
 
 
 def _screened(s: Screened) -> Iterator[Note]:
-    """What was left untrained, and whether the prediction was any good."""
+    """Candidates that were left untrained, and how well their rewards were predicted."""
     yield note("cldyb.screened", spared=s.spared, candidates=s.candidates, narrowed=s.narrowed, steps=s.steps)
     if s.predicted > s.narrowed:
         yield note("cldyb.screened_all", steps=s.predicted - s.narrowed)
@@ -298,7 +297,7 @@ def _screened(s: Screened) -> Iterator[Note]:
 
 
 def _held_out(h: HeldOut) -> Iterator[Note]:
-    """What being searched for costs, and over what the interval holds."""
+    """The cost of being searched for, and the conditions of its interval."""
     yield note("cldyb.held_out", difference=h.difference)
     if h.unavailable_because:
         yield note("cldyb.held_out_no_interval", why=h.unavailable_because)
@@ -314,7 +313,7 @@ def _held_out(h: HeldOut) -> Iterator[Note]:
 
 
 def for_whom(gap: Gap | None, drop: Drop | None, placed: Placed | None) -> str:
-    """What JSON says of it: a sentence or two, or nothing."""
+    """`statement` as text, for JSON; may be empty."""
     return " ".join(n.text for n in statement(gap, drop, placed))
 
 

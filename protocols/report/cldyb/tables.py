@@ -217,7 +217,7 @@ def key(summary: Summary) -> Table:
 
 
 def further(summary: Summary) -> Table:
-    """What `key` leaves out; the worst found sequence where some method has several. Nothing of `one_task`."""
+    """Figures beside those of `key`, such as the worst found sequence where a method has several. Empty for `one_task`."""
     several = any(m.found is not None and m.found.sequences > 1 for m in summary.methods)
     searched = any(m.searched for m in summary.methods)
     columns = [METHOD, *[WORST] * several, *[SEARCHED_DROP] * searched, *SIZES]

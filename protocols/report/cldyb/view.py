@@ -1,4 +1,4 @@
-"""What is shown of a CLDyB run: what was found, how hard it is, how that was measured."""
+"""The report of a CLDyB run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OF_SUMMARY = (
     "baseline",
     "placebo",
 )
-"""What JSON has as the summary has it."""
+"""Fields of the summary that JSON has as they are."""
 
 
 def view(s: Summary, results: RunResults | None = None) -> View:

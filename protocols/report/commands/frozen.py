@@ -1,4 +1,4 @@
-"""What ``seqsearch sequences list`` and ``show`` say of frozen class orders."""
+"""The output of ``seqsearch sequences list`` and ``show``: frozen class orders."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def methods_json() -> list[dict[str, Any]]:
 
 
 def describe(name: str, kind: ItemKind = "method") -> dict[str, Any]:
-    """What a method (or a learner of streams) is: name, variant, about, documentation, capabilities, parameters (name, help,
+    """A method (or a learner of streams): name, variant, about, documentation, capabilities, parameters (name, help,
     bounds, choices; default and search space, also those on embedded backbones and on networks from scratch)."""
     method = declared(kind, name)
     parameters = [
@@ -94,7 +94,7 @@ def method_table() -> str:
 
 
 def variant_of(m: dict[str, Any]) -> str:
-    """What is to be said behind a method's name or description, if anything."""
+    """The remark behind a method's name or description; may be empty."""
     return f" ({m['variant']})" if m["variant"] else ""
 
 
@@ -135,7 +135,7 @@ def _title(kind: str) -> str:
 
 
 def _meaning(p: dict[str, Any]) -> str:
-    """What a parameter is, its bounds and where it is tuned."""
+    """The meaning of a parameter, its bounds and its search space."""
     limits = f" ({range_of(p)})" if range_of(p) else ""
     others: dict[str, list[str]] = {}
     for kind, (title, _) in KINDS.items():

@@ -1,4 +1,4 @@
-"""What every column of the tables is: for ``seqsearch metrics`` and docs/metrics.md, which a test holds to this.
+"""The meaning of every column of the tables: for ``seqsearch metrics`` and docs/metrics.md, which a test compares.
 
 The columns are those of the tables themselves (``LAYOUTS`` of the modules that make them).
 """
@@ -129,7 +129,7 @@ def matching(name: str) -> list[tuple[str, Entry]]:
 
 
 def answer(name: str) -> str:
-    """What ``name`` is: columns, see `matching`; what rows are called, or what their figures are of.
+    """The meaning of ``name``: columns (see `matching`), names of rows, or measures in rows.
 
     Raises:
         UserError: it is nothing of these; near names are suggested.
@@ -157,7 +157,7 @@ def _plain(text: str) -> str:
 
 
 def _names(e: Entry) -> set[str]:
-    """What a column may be called."""
+    """Names by which a column is found."""
     return {_plain(n) for text in _whole(e) for n in (text, _bare(text))}
 
 

@@ -1,4 +1,4 @@
-"""What ``seqsearch reproduce`` prints: the ledger of published results, and one of them."""
+"""The output of ``seqsearch reproduce``: the ledger of published results, and one of them."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def listing(ledger: Ledger, pairs: Sequence[Pair]) -> RenderableType:
 def needs(
     ledger: Ledger, entry: Entry, missing: Sequence[Data], there: Mapping[str, DatasetOnDisk], places: Places
 ) -> list[str]:
-    """What an entry is, needs and runs; ``there``: its data as they lie there."""
+    """An entry, its data and its commands; ``there``: its data sets on disk."""
     lines = [f"{entry.name}: {ledger.paper(entry)}, {entry.where}: {entry.of}"]
     for d in ledger.needed(entry):
         odd = there[d.name].odd if d.name in there else ""
@@ -161,7 +161,7 @@ STANDS = "STAND-IN DATA: these figures mean nothing, and are compared with no pu
 
 
 def in_miniature(ledger: Ledger, entry: Entry, small: Entry, places: Places) -> list[str]:
-    """What a miniature of an entry is, what it stands in for, and what it runs."""
+    """A miniature of an entry, the data that it stands in for, and its commands."""
     lines = [f"MINIATURE of {entry.name} on STAND-IN DATA: {ledger.paper(entry)}, {entry.where}: {entry.of}"]
     lines += [f"  stand-in data: {places.data}/{d.path} instead of {d.name}" for d in ledger.needed(entry)]
     if said := networks(entry):

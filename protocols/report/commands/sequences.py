@@ -28,7 +28,7 @@ KINDS = {
     "retrained": "trained again with other seeds",
     "joint": "all classes as one task",
 }
-"""What sequences of each kind are called."""
+"""Names of the kinds of sequences."""
 FOUND = ("searched", "hard", "easy", "fitted", "given")
 """Kinds that are shown however many there are."""
 MOST = 10

@@ -1,4 +1,4 @@
-"""Streams in words: what ``seqsearch stream build`` made, what ``seqsearch stream show`` found."""
+"""The output of ``seqsearch stream build`` and ``seqsearch stream show``."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ LAYOUTS = (AGREEMENT, PRIOR)
 
 
 def build_lines(record: dict[str, Any], out: Path) -> list[str]:
-    """What was made."""
+    """The stream that was built."""
     lines = [f"{out}: {record['samples']} samples of {record['classes']} classes, digest {record['digest']}"]
     if record["missing"]:
         lines.append(f"{record['missing']} sample(s) left out: their images are missing")

@@ -25,7 +25,7 @@ NAMED = 3
 
 
 def of_table(accuracies: Table, ranks: Agreement) -> Note:
-    """What is shown of a table from a file."""
+    """The headline of a table from a file."""
     return note(
         "compare.table", columns=len(ranks.columns), reference=shown(ranks.reference), methods=len(accuracies.methods)
     )
@@ -75,7 +75,7 @@ def tiles(c: Comparison) -> Iterator[Tile]:
 
 
 def notes(c: Comparison) -> Iterator[Note]:
-    """What holds of all figures, what runs say of themselves, such as biases, what is missing, and what runs share."""
+    """Conditions of all figures, remarks of the runs (such as biases), missing figures, and what runs share."""
     yield from _conditions(c)
     if len(c.runs) > 1 and c.shared and c.random_shared:
         yield from _same(c)
@@ -97,7 +97,7 @@ def notes(c: Comparison) -> Iterator[Note]:
 
 
 def _conditions(c: Comparison) -> Iterator[Note]:
-    """What the intervals are over, and conditional on."""
+    """Conditions of the intervals."""
     accuracies = [s.estimates["acc"] for s in c.sides]
     there = [*accuracies, *(d.estimate for d in c.differences if d.figure == "acc")]
     if estimates := [e for e in there if math.isfinite(e.value.low)]:
@@ -116,7 +116,7 @@ def _conditions(c: Comparison) -> Iterator[Note]:
 
 
 def _over(estimates: Sequence[Estimate]) -> Iterator[Note]:
-    """What all intervals are over or conditional on, and on what some of them are conditional beside."""
+    """Conditions of all intervals, and of some of them."""
     parts: dict[str, list[bool]] = {
         "sequences": [e.fixed > 0 for e in estimates],
         "training seeds": [e.these_trainings for e in estimates],
@@ -134,7 +134,7 @@ def _over(estimates: Sequence[Estimate]) -> Iterator[Note]:
 
 
 def _same(c: Comparison) -> Iterator[Note]:
-    """What runs with the same random sequences, and the same accuracies on these, differ in."""
+    """Differences of runs that have the same random sequences, and the same accuracies on them."""
     methods = {frozenset(s.method for s in c.sides if s.run == r.name and s.method != MEAN) for r in c.runs}
     alike = all(same_sequences(c.runs[0], r, "found") for r in c.runs)
     searched = {s.run for s in c.sides if s.side == "found"}

@@ -234,7 +234,7 @@ def over_studies(c: Comparison, studies: Studies) -> Table:
 
 
 def differing(studies: Studies) -> Table:
-    """What follows from the seed."""
+    """The parts of the design that differ with the seed."""
     rows = [(d.what, "differs" if d.differs else "same", ", ".join(d.values)) for d in studies.differing]
     return table(DIFFERING, "", rows)
 

@@ -1,4 +1,4 @@
-"""What ``seqsearch compare`` shows, and the files that it writes."""
+"""The report of ``seqsearch compare``, and the files that it writes."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def tiles(s: DuelSummary) -> Iterator[Tile]:
 
 
 def notes(s: DuelSummary) -> Iterator[Note]:
-    """What figures rest on, what was found, what it cost; of an unfinished run how far it came."""
+    """Conditions, findings and cost; of an unfinished run its progress."""
     if s.unfinished:
         _, done, resume = s.unfinished
         yield note("duel.done", rollouts=done)

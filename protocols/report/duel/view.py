@@ -1,4 +1,4 @@
-"""What is shown of a duel: how often and by how much one method is above the other, and the sequences that show it."""
+"""The report of a duel, and its figures: how often and by how much one method is above the other."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SEARCHED = (
 )
 
 OF_SUMMARY = ("sample", "running", "needed_most", "needed_average", "spread", "test", "worst", "found", "given")
-"""What JSON has as the summary has it."""
+"""Fields of the summary that JSON has as they are."""
 
 
 def view(s: DuelSummary, results: RunResults | None = None) -> View:

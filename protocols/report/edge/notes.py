@@ -50,7 +50,7 @@ def headline(s: EdgeSummary) -> Note:
 
 
 def _tested(s: EdgeSummary) -> MethodEdge | None:
-    """What the headline is of: the mean over methods, or the only one."""
+    """The subject of the headline: the mean over methods, or the only method."""
     return s.mean or (s.methods[0] if len(s.methods) == 1 else None)
 
 
@@ -99,7 +99,7 @@ def tiles(s: EdgeSummary) -> Iterator[Tile]:
 
 
 def notes(s: EdgeSummary) -> Iterator[Note]:
-    """What was found and left out, what the figures rest on, what it cost; of an unfinished run how far it came."""
+    """Findings, omissions, conditions, details and cost; of an unfinished run its progress."""
     if s.unfinished:
         _, done, resume = s.unfinished
         yield note("edge.so_far", rollouts=done)
@@ -127,7 +127,7 @@ def notes(s: EdgeSummary) -> Iterator[Note]:
 
 
 def of_plan(p: ExtremesPlan) -> Iterator[Note]:
-    """What the extremes of a similarity are worth."""
+    """Remarks on the extremes of a similarity: a flat S, bounds cut short, few random draws."""
     if p.says_nothing:
         yield note("edge.flat", source=p.source, S=(p.hard[0].value or 0.0) + 0.0)
     ends = (*p.hard, *p.easy)
@@ -156,7 +156,7 @@ def _conditions(s: EdgeSummary, f: Facts) -> Iterator[Note]:
 
 
 def _advice(s: EdgeSummary, f: Facts) -> Iterator[Note]:
-    """What would narrow intervals, and allow verdicts."""
+    """More sequences or seeds that would narrow intervals and allow verdicts."""
     numbers = {(t.needed, t.needed_alone) for m in s.methods if (t := m.test) and m.claim == "too few"}
     for needed, alone in sorted(numbers):
         yield note("edge.needed", needed=needed, alone=alone)
@@ -228,7 +228,7 @@ def trained(m: MethodEdge) -> int:
 
 
 def of_fit(m: MethodFit) -> Iterator[Note]:
-    """What a fit says, and what its extremes did."""
+    """Whether a fit may be trusted, and how its extremes compare with random sequences."""
     f, of = m.fit, {"method": m.fit.method}
     if f.why_not or f.p is None:
         yield note("edge.fit_none", **of, why=f.why_not)
@@ -258,7 +258,7 @@ def _compared(m: MethodFit, s: Side) -> Note:
 
 
 def _sequences(f: Facts) -> Iterator[Note]:
-    """What was trained with which seeds."""
+    """The trainings of sequences, and their seeds."""
     yield note("edge.accuracies")
     if f.seeds:
         yield note("edge.seeds", seeds=f.seeds)

@@ -1,4 +1,4 @@
-"""What is shown of an EDGE plan (``--plan-only``), and columns that it shares with the tables of a run."""
+"""The report of an EDGE plan (``--plan-only``), and columns that it shares with the tables of a run."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ TASKS = Layout("tasks", "Sequences", (SEQUENCE, Column("task", "task"), Column("
 
 
 def view(s: PlanSummary | None, results: object = None) -> View:
-    """What was found, and a random sequence beside it, with the classes of each task; an unfinished plan has no summary."""
+    """The extremes found and a random sequence, with the classes of each task; an unfinished plan has no summary."""
     if s is None:
         return View(section="edge", name="-", kind="plan", headline=note("run.unfinished", reached="planning"))
     sequences = sequences_to_json(s.sequences)
@@ -122,7 +122,7 @@ def tiles(p: ExtremesPlan) -> Iterator[Tile]:
 
 
 def notes(s: PlanSummary) -> Iterator[Note]:
-    """What the plan is of, and what it took where that is known."""
+    """Sizes of the tasks, remarks on the extremes, and the time of the plan where it is known."""
     yield note("edge.plan_sizes", sizes=grouped(s.plan.sizes))
     yield from of_plan(s.plan)
     if s.seconds is not None:

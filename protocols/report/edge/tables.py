@@ -338,7 +338,7 @@ def extremes(s: EdgeSummary) -> list[Table]:
 
 
 def fits(s: EdgeSummary) -> list[Table]:
-    """What ``--fit`` found, and where a gate is open the comparison; without rows where there is none."""
+    """The fit of ``--fit``, and the comparison of its extremes where it may be trusted; no rows without one."""
     effects = [(m.method, f.name, f.effect, f.low, f.high) for m in s.methods if m.fit for f in m.fit.fit.features]
     lead = "Ridge regression; a range is over random sequences, and nothing is predicted beyond it."
     sides = [_side(m.method, side) for m in s.methods if m.fit for side in m.fit.sides]

@@ -1,4 +1,4 @@
-"""What is shown of an EDGE run."""
+"""The report of an EDGE run."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def drop(gap: float) -> Tile:
 
 
 def notes(s: Summary) -> Iterator[Note]:
-    """What figures are conditional on, what is missing, what it cost; of an unfinished run what continues it."""
+    """Conditions, missing figures and cost; of an unfinished run the command that continues it."""
     if s.unfinished:
         yield note("run.resume", command=s.resume)
         yield from cost(s.stats)

@@ -31,14 +31,14 @@ from seqsearch.distribution.interval import Interval
 GROUPS = 12
 """Groups listed, by p-value: those with two found classes or more."""
 NAMES = {"accuracy": "Acc", "masked": "Acc, masked", "confusion": "confusion", "gap": "gap to joint"}
-"""What the means of each measure are called."""
+"""Names of the means of each measure."""
 MEASURED: dict[Measure, str] = {
     "accuracy": "accuracy",
     "masked": "tasks by themselves",
     "confusion": "confusion",
     "gap": "gap to joint",
 }
-"""What the effects on each measure are called."""
+"""Names of the effects on each measure."""
 
 OWN = f"{OURS}, docs/explain.md"
 OVER = "what the notes say: searches, or regroupings and reorderings; training seeds, test images"
@@ -175,7 +175,7 @@ MEANT = (
     ("confusion", "what is confused with other tasks: Acc masked to the task's own classes, minus Acc"),
     ("gap to joint", "Acc of joint training on all classes at once, minus Acc"),
 )
-"""What rows are of, and what it is."""
+"""Names of measures in rows, and their meaning."""
 
 
 LOST = "Accuracy in pp that found sequences lose [95 %]."

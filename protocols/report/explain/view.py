@@ -1,4 +1,4 @@
-"""What is shown of a run that explains another."""
+"""The report of a run that explains another, and its figures."""
 
 from __future__ import annotations
 

@@ -47,9 +47,9 @@ def figures(s: Summary) -> list[Panels]:
 # ------------------------------------------------------------------------------------------------ ranks
 
 Ranks = tuple[str, Mapping[str, int]]
-"""What a ranking is called, and the rank of each method in it."""
+"""The name of a ranking, and the rank of each method in it."""
 RANKED = {"tuned": "tuned", "conventional": "chosen here", "original": "original"}
-"""What rankings on a pool are called, by the settings that are evaluated; as in the table of choices."""
+"""Names of rankings on a pool, by the settings that are evaluated; as in the table of choices."""
 
 
 def ranks(s: Summary) -> Panels:

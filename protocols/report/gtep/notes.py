@@ -45,7 +45,7 @@ TOLERANCE = 1e-9
 
 
 def notes(s: Summary) -> Iterator[Note]:
-    """What figures hold for, what was found, and what the run cost; of an unfinished run how far it came and how to go on."""
+    """Conditions, findings and cost; of an unfinished run its progress, and the command that continues it."""
     for name, pool in renamed(s).items():
         yield note("gtep.called", name=name, pool=pool)
     if s.results.finished:
@@ -134,7 +134,7 @@ def _called(s: Summary, pool: str) -> str:
 
 
 def _regret(s: Summary, pool: str) -> Iterator[Note]:
-    """What choosing on the pool itself would have brought."""
+    """The gain of choosing on the pool itself."""
     known = {c.method: c.regret for c in s.compared if c.pool == pool and c.regret}
     same = [m for m in known if _params(s, pool, m, "tuned") == _params(s, pool, m, "conventional")]
     other, called = {m: d for m, d in known.items() if m not in same}, names(s)[pool]
@@ -220,7 +220,7 @@ def _on_pool(s: Summary, pool: str) -> Iterator[Note]:
 
 
 def _cheap_and_stable(pool: str, first: Cell, cells: Sequence[Cell]) -> Iterator[Note]:
-    """What the first costs beside the others, and how it varies; no claim, since neither is tested."""
+    """Cost and spread of the first method beside the other methods; no claim, since neither is tested."""
     of = {"pool": pool, "first": first.method}
     if first.model_bytes is not None:
         place = _place(first, cells, lambda c: math.nan if c.model_bytes is None else float(c.model_bytes))
@@ -249,7 +249,7 @@ def _place(first: Cell, cells: Sequence[Cell], of: Callable[[Cell], float]) -> d
 
 
 def _first_phase(x: Search) -> Iterator[Note]:
-    """What a method goes on with, and how its first phase went."""
+    """The setting chosen for a method, and how its first phase went."""
     R, of = len(x.scores), {"method": x.method}
     if x.chosen is None:
         yield note("gtep.none_chosen", **of, settings=R)
@@ -298,7 +298,7 @@ def _enough(s: Summary) -> Iterator[Note]:
 
 
 def _shared(s: Summary) -> Iterator[Note]:
-    """What a pool shares with the one tuned on, and whether methods rank otherwise without it."""
+    """Classes that a pool shares with the tuning pool, and whether ranks change without them."""
     found = {pool: cells for pool in names(s) if (cells := unshared_cells(s, pool))}
     for pool, cells in found.items():
         called, without = names(s)[pool], [(c, u) for c in cells if (u := c.unshared)]

@@ -1,4 +1,4 @@
-"""Who is first on which pool of a GTEP run: the tables of its second phase, and what pools are called."""
+"""The tables of the second phase of a GTEP run: standings on each pool, and short names of pools."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LONG = 40
 LONGEST = 60
 """Characters of a setting in a table; the notes and ``--json`` have all of it."""
 TUNING = "the tuning pool"
-"""What the pool is called that settings are chosen on, if its name is long."""
+"""The pool on which settings are chosen, if its name is long."""
 
 
 def bytes_text(number: int | None) -> str:
@@ -181,7 +181,7 @@ def leaders(s: Summary, pool: str, first: str) -> list[str]:
 
 
 def names(s: Summary) -> dict[str, str]:
-    """What pools are called: by their own names where these are short."""
+    """Short names of pools: their own names, or their numbers."""
     pools = dict.fromkeys([*s.results.pools, *(c.pool for c in s.cells if c.use not in OF_TUNING.values())])
     return {p: p if len(p) <= LONG else f"pool {n}" for n, p in enumerate(pools, 1)}
 
@@ -192,7 +192,7 @@ def tuned_on(s: Summary) -> str:
 
 
 def tuning(s: Summary) -> str:
-    """What it is called."""
+    """Its short name."""
     return tuned_on(s) if len(tuned_on(s)) <= LONG else TUNING
 
 
@@ -286,7 +286,7 @@ def costs(s: Summary) -> Table:
 
 
 def overview(s: Summary) -> Table:
-    """What was tuned on one pool, on all others side by side, as the paper prints it; nothing with one pool."""
+    """Methods tuned on one pool, on all other pools side by side, as the paper prints it; empty with one pool."""
     called = names(s)
     rows = []
     for method in s.results.methods if len(called) > 1 else ():

@@ -1,4 +1,4 @@
-"""The first phase of a GTEP run in tables: what was tried, what was chosen, and whether it was enough."""
+"""The tables of the first phase of a GTEP run: settings tried, settings chosen, and whether they were enough."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ EXPECTED = Layout("expected", "Are there enough settings?", (METHOD, BEST_OF, *E
 
 
 def tried(s: Summary) -> Table:
-    """What was tried on the pool that was tuned on."""
+    """The settings tried on the tuning pool."""
     rows: list[tuple[Value, ...]] = []
     for x in first_phase(s):
         numbers = len(x.scores), x.diverged, x.left_early

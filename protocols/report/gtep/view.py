@@ -1,4 +1,4 @@
-"""What is shown of a GTEP run."""
+"""The report of a GTEP run, and its headline."""
 
 from __future__ import annotations
 

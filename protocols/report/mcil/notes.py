@@ -68,12 +68,12 @@ def _runs(s: Summary) -> int:
 
 
 def _unit(s: Summary) -> str:
-    """What intervals are over, as a noun behind its number."""
+    """The unit of intervals, as a noun behind its number."""
     return s.unit if _runs(s) > 1 else s.unit.removesuffix("s")
 
 
 def notes(s: Summary) -> Iterator[Note]:
-    """What was found, what all figures are conditional on, how they came about, and what the run cost."""
+    """Findings, conditions, sizes of the experiences, and cost."""
     yield from _conditions(s)
     if _runs(s) < FEWEST:
         flag = "--orders" if s.orders > 1 else "--seeds"

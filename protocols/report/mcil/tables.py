@@ -227,7 +227,7 @@ def status(h: Evaluated) -> str:
 
 
 def further(s: Summary) -> Table:
-    """What `key` leaves out."""
+    """Figures beside those of `key`."""
     rows = [
         (h.label, *_figures(h, FURTHER.columns[1:6]), _megabytes(h.costs["exemplar_bytes"]), h.costs["judge_seconds"])
         for h in s.heads
@@ -272,7 +272,7 @@ def verdict(d: Difference) -> str:
 
 
 def modality_ablation(s: Summary) -> Table:
-    """What a method loses when it is evaluated otherwise than on pairs as they are."""
+    """The loss of a method when it is evaluated otherwise than on pairs as they are."""
     of = {(o.label, o.classifier): o for o in s.others}
     rows = [
         (

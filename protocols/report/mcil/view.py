@@ -1,4 +1,4 @@
-"""What is shown of an MCIL run."""
+"""The report of an MCIL run, and its figures."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ COSTS: dict[str, tuple[Callable[[Any], float | None], float]] = {
     "size of the model, MB": (model_bytes, 1e-6),
     "training, s": (itemgetter("train_seconds"), 1.0),
 }
-"""What Avg is drawn against: from costs, and its scale."""
+"""The x axes of charts of Avg: a value from costs, and its scale."""
 
 
 def figures(s: Summary) -> list[Panels]:

@@ -1,4 +1,4 @@
-"""What the blind baseline says: its k, its accuracy over k and S, chance, and the curve by which S was chosen."""
+"""The blind baseline: its k, its accuracy over k and S, chance, and the curve by which S was chosen."""
 
 from __future__ import annotations
 

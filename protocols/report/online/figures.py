@@ -246,7 +246,7 @@ def _extremes(grid: blind.Grid) -> str:
 
 
 def _framed(s: Summary, part: str, form: str) -> str:
-    """What stands below a map: of which samples it is, and the k of the baseline where these are framed."""
+    """The line below a map: its samples, and the k of the baseline where these are framed."""
     n = min(r["n"] for r in blind.swept(s, part, form).values())
     at = [f"S = {shift:,}" for _, shift in sorted(_of_baseline(s, part, form), key=itemgetter(1))]
     return f"On the last {counted(n, 'sample')} of the {part} part." + (

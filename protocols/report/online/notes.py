@@ -93,7 +93,7 @@ def tiles(s: Summary) -> Iterator[Tile]:
 
 
 def notes(s: Summary) -> Iterator[Note]:
-    """What was found, what intervals hold for, what the figures rest on and what they cost; of an unfinished run how to go on."""
+    """Findings, conditions, the choice of S, the stream and cost; of an unfinished run the command that continues it."""
     if s.run.finished:
         yield from _conditions(s)
         yield from _seeds(s)
@@ -303,7 +303,7 @@ def _dropped(s: Summary) -> Iterator[Note]:
 
 
 def _by_order(s: Summary) -> Iterator[Note]:
-    """What the two by two shows, learner by learner."""
+    """The effect of training in order or shuffled, learner by learner."""
     for x in checked(s):
         of = {"learner": x.label, "window": x.window}
         if x.ordered.sign or x.shuffled.sign:
@@ -316,7 +316,7 @@ def _by_order(s: Summary) -> Iterator[Note]:
 
 
 def _stream(s: Summary) -> Iterator[Note]:
-    """What the stream is, as far as the run says."""
+    """The stream, as far as the run describes it."""
     known = ("samples", "classes", "search", "main", "holdout", "steps", "batch")
     found = {n: v for n in known if isinstance(v := s.stream.get(n), int)}
     if len(found) < len(known):

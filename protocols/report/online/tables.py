@@ -256,7 +256,7 @@ def best(s: Summary) -> tuple[set[str], set[str]]:
 
 
 def further(s: Summary) -> Table:
-    """What `key` leaves out."""
+    """Figures beside those of `key`."""
     rows = [(x.label, None if x.drop is None else x.drop.interval, per_step(x.updates)) for x in _shown(s)]
     return table(FURTHER, "Drop: online minus near-future accuracy, pp. Updates: a step.", rows)
 

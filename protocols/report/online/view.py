@@ -1,4 +1,4 @@
-"""What is shown of an online run."""
+"""The report of an online run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``seqsearch pool build`` and ``pool show`` say of captions."""
+"""Captions in the output of ``seqsearch pool build`` and ``pool show``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST = 100
 
 
 def caption_lines(found: dict[str, Found]) -> list[str]:
-    """What a build did with the captions of each source."""
+    """The captions of each source of a build: counts, audit, omissions and leaks."""
     lines = []
     for source, f in found.items():
         lines += [

@@ -1,4 +1,4 @@
-"""What pre-training may have shown of a pool: names of classes, equal images, near duplicates; for ``pool show`` and reports."""
+"""Contamination of a pool by pre-training: names of classes, equal images, near duplicates; for ``pool show`` and reports."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _examples(own: Mapping[str, str]) -> str:
 
 
 def compared_lines(found: Compared, pool: str, others: str) -> list[str]:
-    """What a pool shares with ``others``, as text."""
+    """Classes and images that a pool shares with ``others``, as text."""
     same, images = len(found.named), found.images
     lines = [
         f"{counted(same, 'class')} {'has' if same == 1 else 'have'} a name that {others} has, too{_examples(found.named)}",
@@ -46,7 +46,7 @@ def compared_lines(found: Compared, pool: str, others: str) -> list[str]:
 
 
 def pretraining(config: Mapping[str, Any], pools: Sequence[Pool]) -> str:
-    """What a report says of the names of classes; empty where no network of timm is used."""
+    """The text of a report about names of classes; empty where no network of timm is used."""
     identity = config.get("identity")
     weights = identity.get("weights") if isinstance(identity, dict) else None
     sets = pretrained_on(weights) if isinstance(weights, dict) else ()

@@ -1,4 +1,4 @@
-"""What ``seqsearch pool build`` and ``seqsearch pool show`` say."""
+"""The output of ``seqsearch pool build`` and ``seqsearch pool show``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The notes of a score summary, and its headline."""
+"""The notes of a score summary, its headline, and their sentences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from seqsearch.distribution.drop import Drop
 
 
 class Claim(NamedTuple):
-    """What a verdict is of: ``whom``, held-out or searched methods, of so many groups."""
+    """The comparison of a verdict: ``whom`` (held-out or searched methods), of so many groups."""
 
     whom: str
     drop: Drop
@@ -84,7 +84,7 @@ def tiles(s: ScoreSummary) -> Iterator[Tile]:
 
 
 def notes(s: ScoreSummary) -> Iterator[Note]:
-    """What the figures are conditional on, what is missing, what it cost."""
+    """Conditions, missing figures and cost."""
     if s.reached:
         yield note("run.resume", command=shown(s.resume))
         yield from cost(s.stats)

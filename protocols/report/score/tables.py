@@ -133,7 +133,7 @@ def key(s: ScoreSummary) -> Table:
 
 
 def bounds(s: ScoreSummary) -> Table:
-    """What joint training and frozen features reach, by kind of sequence."""
+    """Accuracy of joint training and of frozen features, by kind of sequence."""
     columns = [METHOD, *(c.named(name, kind) for kind, name in KINDS.items() for c in (BOUND, OVER_MEAN))]
     rows = [(m.method, *(of.get(kind) for kind in KINDS for of in (m.bound, m.over_mean))) for m in s.methods]
     there, columns = _there(rows, columns)

@@ -1,4 +1,4 @@
-"""What is shown of a score run."""
+"""The report of a score run, and its figures (Figs. 2 and 8 of CLDyB)."""
 
 from __future__ import annotations
 
