@@ -31,7 +31,7 @@ OTHERS = {
     "compare": ("compare:compare", "Put finished runs, or a table of accuracies, beside each other."),
     "demo": ("demo:demo", "Run a study that needs no data and takes minutes."),
     "export": ("exchange:export", "Write sequences for PILOT, PyCIL, Mammoth, Avalanche and others."),
-    "extend": ("extend:extend", "Continue a finished run of cldyb with more tasks."),
+    "extend": ("runs:extend", "Continue a finished run of cldyb with more tasks."),
     "import": ("exchange:bring", "Read a class order or configuration of another toolbox."),
     "methods": ("methods:methods", "List the methods with their parameters, or describe one."),
     "metrics": ("metrics:metrics", "Explain the columns of the tables, with formula, unit and source."),
@@ -42,7 +42,7 @@ OTHERS = {
     "sequences": ("sequences:sequences", "Frozen class orders of usual data sets: hard, easy and random."),
     "show": ("runs:show", "Print the summary of a run, or its sequences."),
     "similarity": ("similarity:similarity", "Compare classes, and write how similar they are."),
-    "split": ("split:split", "List the images of a run or pool by part."),
+    "split": ("runs:split", "List the images of a run or pool by part."),
     "status": ("runs:status", "How a run is doing: running, stopped, killed or finished."),
     "stream": ("stream:stream", "Make a stream of your own samples, or look at one."),
 }
