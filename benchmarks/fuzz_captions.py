@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seqsearch.building.caption_files import read_captions
-from seqsearch.building.clauses import columns_of, read_coded, sentences
+from seqsearch.building.caption_tables import columns_of, read_coded, sentences
 from seqsearch.building.leaks import without_leaks
 from seqsearch.building.matching import matched
 from seqsearch.building.writing import Image as Written

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqsearch.building.audit import audited, check_audit
-from seqsearch.building.clauses import DEFAULT, columns_of, read_coded, sentences
-from seqsearch.building.tables import open_table
+from seqsearch.building.caption_tables import DEFAULT, columns_of, open_table, read_coded, sentences
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import ClassInfo
 
