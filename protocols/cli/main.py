@@ -32,7 +32,7 @@ OTHERS = {
     "demo": ("demo:demo", "Run a study that needs no data and takes minutes."),
     "export": ("exchange:export", "Write sequences for PILOT, PyCIL, Mammoth, Avalanche and others."),
     "extend": ("runs:extend", "Continue a finished run of cldyb with more tasks."),
-    "import": ("exchange:bring", "Read a class order or configuration of another toolbox."),
+    "import": ("exchange:import_", "Read a class order or configuration of another toolbox."),
     "methods": ("methods:methods", "List the methods with their parameters, or describe one."),
     "metrics": ("metrics:metrics", "Explain the columns of the tables, with formula, unit and source."),
     "new": ("new:new", "Write a file to begin with: a method, learner, pool, stream, command."),

@@ -29,6 +29,7 @@ from protocols.cli.progress import PoolProgress
 from protocols.cli.types import Choice, Whole
 from protocols.report.contact_sheet import check_sheet, write_sheet
 from protocols.report.contamination import compared_lines
+from protocols.report.plain import plain
 from protocols.report.text import show as print_shown
 from seqsearch.backbones.open import build_backbone
 from seqsearch.building.aliases import by_looks
@@ -243,7 +244,7 @@ def show(
     if sheet is not None:
         record |= {"sheet": str(sheet), "unusable": write_sheet(pools, sheet)}
     if as_json:
-        said = {} if found is None else {"against": {"pool": against, **dataclasses.asdict(found)}}
+        said = {} if found is None else {"against": {"pool": against, **plain(found)}}
         click.echo(json.dumps(record | said))
         return
     lines = [] if found is None else compared_lines(found, pools.name, str(against))

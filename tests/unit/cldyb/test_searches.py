@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from protocols.cldyb.costs import UnitCosts, estimate
-from protocols.cldyb.screened import screened_of
+from protocols.cldyb.steps import screened_of
 from protocols.report import cldyb_tables
 from protocols.report.cldyb import view
 from protocols.running.folder import RunFolder

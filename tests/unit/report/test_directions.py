@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.cldyb.cannot_differ import ONE_TASK
+from protocols.cldyb.preflight import ONE_TASK
 from protocols.cldyb.summary import MethodSummary, Summary
 from protocols.evaluate.score.summary import ScoreSummary
 from protocols.report import cldyb_notes, duel_notes, edge_notes, explain_notes, mcil_notes, score_notes

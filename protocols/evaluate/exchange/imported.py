@@ -18,7 +18,7 @@ from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
 
 
-def bring_in(
+def import_order(
     file: Path, form: str, names: tuple[str, ...], sizes: tuple[int, ...], out: Path, name: str
 ) -> dict[str, Any]:
     """Read ``file``, check it, and write ``out``.
