@@ -52,27 +52,27 @@ lint: $(READY)
 	$(VENV)/bin/lint-imports
 
 bench: $(READY)
-	$(VENV)/bin/python -m benchmarks.planning
-	$(VENV)/bin/python -m benchmarks.allocation --seeds 20
-	$(VENV)/bin/python -m benchmarks.search
-	$(VENV)/bin/python -m benchmarks.orchestration
-	$(VENV)/bin/python -m benchmarks.tuning
-	$(VENV)/bin/python -m benchmarks.searching
-	$(VENV)/bin/python -m benchmarks.sharing
-	$(VENV)/bin/python -m benchmarks.states
-	$(VENV)/bin/python -m benchmarks.pools
-	$(VENV)/bin/python -m benchmarks.features
-	$(VENV)/bin/python -m benchmarks.captions
-	$(VENV)/bin/python -m benchmarks.pair_speed
-	$(VENV)/bin/python -m benchmarks.memory
-	$(VENV)/bin/python -m benchmarks.resident
-	$(VENV)/bin/python -m benchmarks.guard
-	$(VENV)/bin/python -m benchmarks.methods
-	$(VENV)/bin/python -m benchmarks.learnability
-	$(VENV)/bin/python -m benchmarks.extremes --large
-	$(VENV)/bin/python -m benchmarks.estimators
-	$(VENV)/bin/python -m benchmarks.objectives
-	$(VENV)/bin/python -m benchmarks.startup
+	$(VENV)/bin/python -m benchmarks.speed.planning
+	$(VENV)/bin/python -m benchmarks.search.allocation --seeds 20
+	$(VENV)/bin/python -m benchmarks.speed.search
+	$(VENV)/bin/python -m benchmarks.speed.orchestration
+	$(VENV)/bin/python -m benchmarks.speed.tuning
+	$(VENV)/bin/python -m benchmarks.search.searching
+	$(VENV)/bin/python -m benchmarks.speed.sharing
+	$(VENV)/bin/python -m benchmarks.speed.states
+	$(VENV)/bin/python -m benchmarks.speed.pools
+	$(VENV)/bin/python -m benchmarks.speed.features
+	$(VENV)/bin/python -m benchmarks.speed.captions
+	$(VENV)/bin/python -m benchmarks.speed.pair_speed
+	$(VENV)/bin/python -m benchmarks.speed.memory
+	$(VENV)/bin/python -m benchmarks.speed.resident
+	$(VENV)/bin/python -m benchmarks.speed.guard
+	$(VENV)/bin/python -m benchmarks.speed.methods
+	$(VENV)/bin/python -m benchmarks.learning.learnability
+	$(VENV)/bin/python -m benchmarks.search.extremes --large
+	$(VENV)/bin/python -m benchmarks.coverage.estimators
+	$(VENV)/bin/python -m benchmarks.search.objectives
+	$(VENV)/bin/python -m benchmarks.speed.startup
 
 $(READY): pyproject.toml constraints.txt
 	@echo "setting up $(VENV): some 6 GB of packages, torch with CUDA the largest; with uv about a minute, with pip several"

@@ -13,8 +13,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common.results import write_rows
 from benchmarks.real.running import AT_224, FINE_TUNED, ON_FEATURES, THEMSELVES, Runs, arguments, features_of
-from benchmarks.tools import write_rows
 
 STUDY = (
     *("--tasks", "4", "--classes-per-task", "10", "--simulations", "8", "--condensed", "4", "--score-seeds", "3"),

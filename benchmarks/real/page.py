@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.tools import RESULTS
+from benchmarks.common.results import RESULTS
 from protocols.report.table import of_words
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -200,7 +200,7 @@ def ablations_table(name: str = "ablations") -> str:
 def costs_table() -> str:
     """Minutes and memory of the parts that were run."""
     commands = {part: f"`benchmarks.real.{part}`" for part in ("found", "similarity", "tuning", "ranking")}
-    commands["ablations"] = "`benchmarks.ablations`"
+    commands["ablations"] = "`benchmarks.search.ablations`"
     done = {commands[part]: result(part) for part in commands if (RESULTS / f"real_{part}.json").exists()}
     found = {command: said.get("costs", [said]) for command, said in done.items()}
     found["in all"] = [cost for costs in found.values() for cost in costs]

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.common.results import write_rows
 from benchmarks.real.running import ON_FEATURES, THEMSELVES, Runs, arguments, features_of, on_layers
-from benchmarks.tools import write_rows
 from seqsearch.distribution.mean import mean_interval
 from seqsearch.metrics.accuracy import acc
 from seqsearch.metrics.ranks import rank_coefficients

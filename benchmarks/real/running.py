@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from benchmarks.tools import Memory, seqsearch
+from benchmarks.common.results import Memory, seqsearch
 from seqsearch.storage.files import atomic_path
 
 HERE = "benchmarks/real"
@@ -90,11 +90,11 @@ class Runs:
 
 
 def arguments(about: str | None, *pools: str, **numbers: int) -> argparse.Namespace:
-    """The command line of a part: pools of `benchmarks.pictures`, flags with numbers, the folder of its runs, and whether its
-    results are written."""
+    """The command line of a part: pools of `benchmarks.real.pictures`, flags with numbers, the folder of its runs, and whether
+    its results are written."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     for pool in pools:
-        parser.add_argument(pool, type=Path, help=f"what python -m benchmarks.pictures {pool} makes")
+        parser.add_argument(pool, type=Path, help=f"what python -m benchmarks.real.pictures {pool} makes")
     for name, default in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--runs", type=Path, default=Path("runs/real"), help="folder of the runs")

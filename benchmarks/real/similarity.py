@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common.results import seqsearch, write_rows
 from benchmarks.real.running import THEMSELVES, Runs, arguments, features_of, on_layers
-from benchmarks.tools import seqsearch, write_rows
 
 METHODS = (*map(on_layers, ("er", "icarl", "slca", "finetune")), f"frozen_head@{THEMSELVES}")
 SOURCES = ("names", "prototypes", "confusion")

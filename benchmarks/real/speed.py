@@ -17,9 +17,8 @@ from typing import Any
 import timm
 import torch
 
-from benchmarks.devices import name_of
+from benchmarks.common.results import device_name, write_rows
 from benchmarks.real.running import HERE, Runs
-from benchmarks.tools import write_rows
 from seqsearch.backbones.timm_model import TimmModel
 
 VIT = f"{HERE}/speed.py:vit_b16"
@@ -71,7 +70,7 @@ def timed(runs: Runs, device: str, workers: int, job: str) -> Row:
     flags = ("--methods", JOBS[job], *STUDY, "--device", device, "--workers", str(workers))
     said = runs.answer(name, "cldyb", *flags)
     return {
-        "device": name_of(device),
+        "device": device_name(device),
         "workers": workers,
         "methods": job,
         "seconds": runs.costs[-1]["seconds"],

@@ -12,8 +12,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common.results import write_rows
 from benchmarks.real.running import THEMSELVES, Runs, arguments, features_of, on_layers
-from benchmarks.tools import write_rows
 
 METHODS = (*map(on_layers, ("er", "icarl", "slca", "ewc")), f"frozen_head@{THEMSELVES}")
 SIZES = ("--tasks", "4", "--classes-per-task", "8", "--orders", "2", "--eval-orders", "6")

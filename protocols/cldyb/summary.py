@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from protocols.cldyb.cannot_differ import measured
 from protocols.cldyb.compared import Evaluated, Pair, Placed, best_of, chance_of, drop_of, evaluated, pair, placed
 from protocols.cldyb.images import Images, images_of
 from protocols.cldyb.joint import Gap, gap_of, incomplete, joint_accuracy
 from protocols.cldyb.left_out import Searched, left_out
-from protocols.cldyb.screened import Screened, screened_of
-from protocols.cldyb.steps import Steps, steps_of
+from protocols.cldyb.preflight import measured
+from protocols.cldyb.steps import Screened, Steps, screened_of, steps_of
 from protocols.cldyb.surrogates import Surrogates, surrogates_of
 from protocols.running.at_chance import AtChance
 from protocols.running.protocol import Exported, resume_command

@@ -114,7 +114,7 @@ def export(
 )
 @click.option("--name", default="", help="Name of the sequence.  [default: as FILE calls it]")
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
-def bring(
+def import_(
     file: Path,
     form: str,
     out: Path,
@@ -132,12 +132,12 @@ def bring(
     seqsearch import exps/simplecil.json --from pilot --names cifar100.txt --out orders.json
     seqsearch import order.txt --from mammoth --pool photos/ --task-sizes 10 --out orders.json
     """
-    from protocols.evaluate.exchange.brought_in import bring_in, pool_names
+    from protocols.evaluate.exchange.imported import import_order, pool_names
 
     if (pool is None) == (names_file is None):
         raise UserError("name the classes that the numbers count: --pool POOL, or --names FILE (one of them)")
     names = read_names(names_file) if names_file is not None else pool_names(str(pool))
-    said = bring_in(file, form, names, _sizes(task_sizes, len(names)), out, name)
+    said = import_order(file, form, names, _sizes(task_sizes, len(names)), out, name)
     if as_json:
         click.echo(json.dumps(said))
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,19 +14,28 @@ from actors.options import DEVICES
 from protocols.cli.completion import POOLS, named
 from protocols.cli.ending import last_words
 from protocols.cli.grouped import Commands
-from protocols.cli.pool_bar import Bar
-from protocols.cli.pool_captions import asked_captions, caption_flags, captioned_sources
-from protocols.cli.recipe import found_sources, recipe_lines, recipe_of, recipe_record
+from protocols.cli.pool_sources import (
+    asked_captions,
+    caption_flags,
+    captioned_sources,
+    check_out_named,
+    named_sources,
+    opened_sources,
+    recipe_lines,
+    recipe_of,
+    recipe_record,
+)
+from protocols.cli.progress import PoolProgress
 from protocols.cli.types import Choice, Whole
+from protocols.report.plain import plain
 from protocols.report.pools.contact_sheet import check_sheet, write_sheet
 from protocols.report.pools.contamination import compared_lines
 from protocols.report.text import show as print_shown
 from seqsearch.backbones.open import build_backbone
 from seqsearch.building.aliases import by_looks
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import copyable
 from seqsearch.pools import parquet
-from seqsearch.pools.open import build_pool, pool_item, pool_texts
+from seqsearch.pools.open import build_pool, pool_texts
 from seqsearch.pools.union import Union
 from seqsearch.storage.files import atomic_path
 from seqsearch.storage.outputs import check_folder, check_output
@@ -35,8 +43,6 @@ from seqsearch.study.near_duplicates import check_frozen
 
 if TYPE_CHECKING:
     from seqsearch.building.pool import Report
-    from seqsearch.building.recipe import Recipe
-    from seqsearch.pools.base import Pool
     from seqsearch.study.compared import Compared
 
 AGAINST = (
@@ -119,7 +125,7 @@ def build(
     seqsearch pool build --recipe cldyb --from downloads/ cldyb.parquet
     """
     last_words("stopped; nothing half-made is left")
-    _check_given(sources, out, recipe is not None or folder is not None)
+    check_out_named(sources, out, recipe is not None or folder is not None)
     check_out(out, force, details)
     from protocols.report.pools.summary import build_lines
     from seqsearch.building.pool import Options, build_parquet
@@ -127,11 +133,13 @@ def build(
     looks = build_backbone(backbone) if backbone else None
     computes_on = _device(device, backbone, "--aliases-with")
     asked = recipe_of(recipe) if recipe else None
-    told = asked_captions(**captions)
-    named, said = captioned_sources(_opened(_sources(sources, asked, folder, partial), out), told)
+    wanted_captions = asked_captions(**captions)
+    named, said = captioned_sources(
+        opened_sources(named_sources(sources, asked, folder, partial), out), wanted_captions
+    )
     least = min_images or (asked.min_images if asked else 10)
     options = Options(least, max_images or 0, min_side, merge_aliases, seed)
-    with Bar(quiet or as_json) as bar:
+    with PoolProgress(quiet or as_json) as bar:
         report = build_parquet(named, out, options, workers or _cpus(), bar.observe)
         report.captions = said
         if looks:
@@ -143,11 +151,8 @@ def build(
     if asked:
         record["recipe"] = recipe_record(asked, [name for name, _ in named], report)
     written = _written(record, out, details)
-    if as_json:
-        click.echo(json.dumps(record))
-    else:
-        more = recipe_lines(record["recipe"]) if asked else []
-        click.echo("\n".join([*more, *build_lines(report, record, out, written)]))
+    lines = [*(recipe_lines(record["recipe"]) if asked else []), *build_lines(report, record, out, written)]
+    click.echo(json.dumps(record) if as_json else "\n".join(lines))
 
 
 def _device(asked: str, backbone: str | None, flag: str) -> str:
@@ -161,43 +166,8 @@ def _device(asked: str, backbone: str | None, flag: str) -> str:
     return "cpu"
 
 
-def _sources(
-    given: tuple[str, ...], recipe: Recipe | None, folder: Path | None, partial: bool
-) -> list[tuple[str, str]]:
-    """(name, source) of what goes in; a name that was not given is empty.
-
-    Raises:
-        UserError: neither sources nor a recipe with its folder, or both, or sources of the recipe are missing.
-    """
-    if recipe is not None and folder is not None and not given:
-        return [(name, str(place)) for name, place in found_sources(recipe, folder, partial)]
-    if recipe is not None or folder is not None or partial:
-        raise UserError("--recipe and --from DIR go together, without SRC; --partial is of both")
-    if not given:
-        raise UserError("name sources before OUT.parquet: folders, .parquet files, pools; or --recipe NAME --from DIR")
-    return [_named(text) for text in given]
-
-
-def _named(text: str) -> tuple[str, str]:
-    """A source as it is given: NAME=SRC, or SRC alone."""
-    name, equals, source = text.partition("=")
-    if not equals or ":" in name or "/" in name or os.path.exists(text):  # glyphs:classes=3 is no name
-        return "", text
-    return name, source
-
-
 def _cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _check_given(sources: tuple[str, ...], out: Path, of_recipe: bool) -> None:
-    """Raises UserError: one path stands alone, and it is a source: then it is OUT.parquet that is missing."""
-    if not sources and not of_recipe and (out.suffix != ".parquet" or out.exists()):
-        file = out.with_name(f"{out.stem or 'pool'}{'2' * (out.suffix == '.parquet')}.parquet")
-        raise UserError(
-            f"OUT.parquet is missing: {out} is a source, name the file to be made behind it, as in "
-            f"seqsearch pool build {copyable(out)} {copyable(file)}"
-        )
 
 
 def check_out(out: Path, force: bool, details: Path | None) -> None:
@@ -205,27 +175,6 @@ def check_out(out: Path, force: bool, details: Path | None) -> None:
     check_output(out, ".parquet", force, ": it is the last argument, after the sources")
     if details is not None:
         check_folder(details)
-
-
-def _opened(sources: Sequence[tuple[str, str]], out: Path) -> list[tuple[str, Pool]]:
-    """Each source with the name of its group.
-
-    Raises:
-        UserError: a source cannot be opened, or comes twice, or two have one name, or ``out`` would lie in one.
-    """
-    found: list[tuple[str, Pool]] = []
-    for name, source in sources:
-        opened = build_pool(source)
-        target = pool_item(source).target
-        name = name or (Path(target).resolve() if os.path.exists(target) else Path(target)).stem
-        if twin := next((n for n, p in found if p.digest == opened.digest), None):
-            raise UserError(f"sources {twin!r} and {name!r} are the same: name it once")
-        if name in dict(found):
-            raise UserError(f"two sources are called {name!r}: name them, as in {name}2={source}")
-        if os.path.isdir(target) and out.resolve().is_relative_to(Path(target).resolve()):
-            raise UserError(f"{out} would lie in its own source {target}: write it to another folder")
-        found.append((name, opened))
-    return found
 
 
 def _record(report: Report, out: Path) -> dict[str, Any]:
@@ -295,7 +244,7 @@ def show(
     if sheet is not None:
         record |= {"sheet": str(sheet), "unusable": write_sheet(pools, sheet)}
     if as_json:
-        said = {} if found is None else {"against": {"pool": against, **dataclasses.asdict(found)}}
+        said = {} if found is None else {"against": {"pool": against, **plain(found)}}
         click.echo(json.dumps(record | said))
         return
     lines = [] if found is None else compared_lines(found, pools.name, str(against))

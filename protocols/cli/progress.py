@@ -1,13 +1,14 @@
-"""What a running study shows: one live line on a terminal, a plain line now and then elsewhere, nothing when quiet."""
+"""Progress on stderr: of a running study (a live line on a terminal, else a plain line now and then), and of building a pool."""
 
 from __future__ import annotations
 
 import sys
 import time
 from datetime import timedelta
+from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
 from protocols.running.snapshot import Snapshot
@@ -15,6 +16,8 @@ from seqsearch.core.text import shown, shown_lines
 
 PLAIN_EVERY = 10.0
 """Seconds between plain lines."""
+TITLES = {"copying": "copying images", "checking": "images", "classes": "comparing classes"}
+"""What the progress bar says of each thing that is done."""
 
 
 class Progress:
@@ -71,3 +74,37 @@ class Progress:
             left = f"{timedelta(seconds=round(s.left_seconds))} left" if s.left_seconds else ""
             parts = [f"{s.phase}: {s.done}/{s.total} {s.unit}{'' if shards else ' in all'}", note, left]
             print(", ".join(p for p in parts if p), file=sys.stderr, flush=True)
+
+
+class PoolProgress:
+    """Progress of building a pool."""
+
+    def __init__(self, quiet: bool) -> None:
+        console = Console(stderr=True)
+        self._bars = Bars(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[note]}"),
+            TimeRemainingColumn(),
+            console=console,
+            disable=quiet or not console.is_terminal,
+            transient=True,
+        )
+        self._tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> PoolProgress:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    def observe(self, what: str, done: int, total: int, skipped: int) -> None:
+        """See ``seqsearch.building.pool.Observe``."""
+        if what not in self._tasks:
+            self._tasks[what] = self._bars.add_task(TITLES[what], note="", total=total)
+        task = self._tasks[what]
+        speed = next(t for t in self._bars.tasks if t.id == task).speed or 0
+        note = f"{speed:.0f}/s" + f", {skipped} skipped" * (skipped > 0)
+        self._bars.update(task, completed=done, total=total, note=note)

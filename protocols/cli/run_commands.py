@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from protocols.cli.completion import OF_SETTINGS, runs
-from protocols.cli.cost_words import print_cost
 from protocols.cli.ending import last_words
 from protocols.cli.grouped import RunCommand, grouped_option
 from protocols.cli.options import given, read_yaml, settings_options
@@ -20,11 +20,12 @@ from protocols.running.protocol import Flag, Protocol, of_command
 from seqsearch.core import stop
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import flag
-from seqsearch.core.text import copyable, shown
+from seqsearch.core.text import copyable, counted, shown
 from seqsearch.results.schema import SEQUENCES
 from seqsearch.storage.inside import Inside
 
 if TYPE_CHECKING:
+    from protocols.running.costs import Cost
     from protocols.running.launch import Launch
     from protocols.running.runtime import Runtime
 
@@ -159,3 +160,23 @@ def run(launch: Launch, runtime: Runtime, out: Path | None = None) -> None:
     if not ended.finished:
         what = "; nothing is lost" if ended.added else " before the first result: give it a longer --time-budget"
         click.echo(shown(f"time is up{what}. Continue with: {go_on}"), err=True)
+
+
+def print_cost(cost: Cost, runtime: Runtime) -> None:
+    """Print the costs of a study as text or JSON; a short time is never printed as zero."""
+    from protocols.report.text import duration
+    from protocols.running.memory import gigabytes
+
+    if runtime.json:
+        click.echo(json.dumps(cost.to_json()))
+        return
+    seconds = 3600 * cost.hours
+    time = "under 1 s" if 0 < seconds < 1 else duration(seconds)
+    then = " at a time" if cost.worker != "worker" else ""
+    who = "in this process" if runtime.engine.workers == 0 else f"with {counted(cost.workers, cost.worker)}{then}"
+    lines = [cost.trained, f"{time} {who}, {cost.timed}", *cost.notes]
+    if need := cost.memory:
+        several = cost.workers > 1
+        together = f", {gigabytes(cost.workers * need.bytes)} with {counted(cost.workers, 'worker')}" if several else ""
+        lines.append(f"about {gigabytes(need.bytes)} of memory at most a training ({need.method}){together}")
+    click.echo("\n".join([*lines, "nothing was run"]))

@@ -16,7 +16,7 @@ from protocols.report.commands.streams import build_lines, render
 from protocols.report.text import show as print_shown
 from seqsearch.building import stream_lists as lists
 from seqsearch.building import stream_sources as kinds
-from seqsearch.building.stream_parquet import of_parquet
+from seqsearch.building.stream_sources import of_parquet
 from seqsearch.core.errors import UserError
 from seqsearch.streams.open import build_stream
 

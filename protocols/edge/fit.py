@@ -7,8 +7,12 @@ of lowest and highest predicted accuracy are found within the range of features 
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -16,6 +20,8 @@ from threadpoolctl import threadpool_limits
 from protocols.edge.plan import Classes
 from protocols.edge.settings import EdgeSettings
 from seqsearch.core.digests import digest_of, seeded_numpy
+from seqsearch.core.errors import UserError
+from seqsearch.core.typed import built, fits
 from seqsearch.distribution.interval import AGREE
 from seqsearch.distribution.permutation import holm
 from seqsearch.distribution.ridge import FEWEST, LEVEL, RidgeFit, ridge_fit
@@ -23,7 +29,10 @@ from seqsearch.extremes.features import Features, chosen, features
 from seqsearch.extremes.objective import Floats, Labels, labels_of, tasks_of
 from seqsearch.extremes.region import region
 from seqsearch.extremes.within_range import extremes_within
+from seqsearch.results.schema import FITS
 from seqsearch.similarity.matrix import Similarity
+from seqsearch.storage.files import write_json
+from seqsearch.storage.reading import json_object
 
 DIGITS = 9
 """Of weights: last bits of a fit must not decide which sequence is found."""
@@ -159,3 +168,37 @@ def _rounded(weights: Floats) -> Floats:
     largest = float(np.abs(weights).max()) or 1.0
     rounded: Floats = np.round(weights / largest, DIGITS) * largest
     return rounded
+
+
+LARGEST = 1 << 28
+"""Bytes of ``fit.json``."""
+IN_FILE = {"unavailable": "lacking"}
+"""Names of fields that the file calls otherwise."""
+
+
+def write_fits(path: Path, digest: str, made: Sequence[Fit]) -> None:
+    """``digest``: of what they were made from (`protocols.edge.fit.fit_digest`)."""
+    said = {"digest": digest, "fits": [{IN_FILE.get(k, k): v for k, v in asdict(f).items()} for f in made]}
+    write_json(path, {**said, "checksum": _checksum(said)})
+
+
+def read_fits(folder: Path) -> tuple[str, tuple[Fit, ...]]:
+    """What the fits were made from, and the fits; nothing if there is no such file, or nothing in it.
+
+    Raises:
+        UserError: it is damaged.
+    """
+    path = folder / FITS
+    if not os.path.lexists(path) or not path.lstat().st_size:
+        return "", ()
+    said = json_object(path, most=LARGEST)
+    found = {name: said.get(name) for name in ("digest", "fits")}
+    names = {key: name for name, key in IN_FILE.items()}
+    rows = [{names.get(k, k): v for k, v in f.items()} if isinstance(f, dict) else f for f in found["fits"] or ()]
+    if said.get("checksum") != _checksum(found) or not fits(rows, tuple[Fit, ...]):
+        raise UserError(f"{path} is not as it was written: remove it to have it fitted again")
+    return str(found["digest"]), built(rows, tuple[Fit, ...])
+
+
+def _checksum(said: dict[str, Any]) -> str:
+    return digest_of("fit file", json.loads(json.dumps(said)))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from protocols.edge.fit import Fit, fit_digest, fitted
-from protocols.edge.fit_file import read_fits, write_fits
+from protocols.edge.fit import Fit, fit_digest, fitted, read_fits, write_fits
 from protocols.edge.groups import DIGITS
 from protocols.edge.plan import ExtremesPlan, random_tasks
 from protocols.edge.study import EdgeStudy

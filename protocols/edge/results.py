@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from protocols.edge.fit import Fit
-from protocols.edge.fit_file import read_fits
+from protocols.edge.fit import Fit, read_fits
 from protocols.edge.plan import ExtremesPlan, read_plans
 from seqsearch.results.run import RunResults, read_results
 from seqsearch.results.schema import SIMILARITY

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.building.clauses import Coded, taken
+from seqsearch.building.caption_tables import Coded, taken
 from seqsearch.building.leaks import forms_of, holding, spelt
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable, shortened

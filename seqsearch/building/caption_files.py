@@ -1,21 +1,23 @@
-"""Captions of images as others publish them: JSONL, CSV and Parquet files, and folders with a text file for each image.
+"""Captions of images from JSONL, CSV and Parquet files, and from folders with a text file for each image (Reed et al., 2016).
 
-All are read whole and checked before any image is: what is wrong is one line with its place.
+A file is read whole and checked before any image is read. An error is one line that names the place.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from seqsearch.building.caption_folders import read_folder
-from seqsearch.building.caption_records import CaptionRecords, cleaned, empty
-from seqsearch.building.tables import Table, open_table
+from seqsearch.building.caption_tables import Table, open_table
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import nearest, printable
+from seqsearch.core.text import nearest, printable, shows
 from seqsearch.core.typed import brief
+from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import open_regular, parsed
 
 IMAGE = ("image", "image_path", "path", "file_name", "image_name")
@@ -31,7 +33,7 @@ def read_captions(path: Path, bound: str | None, as_table: bool) -> CaptionRecor
 
     Args:
         bound: name of the field or column that says what an image is of.
-        as_table: captions are made of columns afterwards (`seqsearch.building.clauses`): there need be no text.
+        as_table: captions are made of columns afterwards (`seqsearch.building.caption_tables`): there need be no text.
 
     Raises:
         UserError: it is not there, cannot be read, is no UTF-8, or a record is not as it should be.
@@ -176,3 +178,138 @@ def _texts_of_columns(path: Path, table: Table, columns: list[str]) -> list[list
             said = [t for t in said if not isinstance(t, str) or not empty(t)]
         found.append(cleaned(said, f"{path}: row {row}"))
     return found
+
+
+NUL = "a caption holds a NUL, which no text does: mend it, or leave it out"
+MOST_TEXT, MOST_TEXTS = 10_000, 1000
+"""Characters of a caption, captions of an image."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass
+class CaptionRecords:
+    """What a source says of images ``[n]``, one record each.
+
+    Attributes:
+        source: the file or folder.
+        keys: the image as it is named there.
+        texts: its captions; from a table, none yet.
+        splits: part of a predefined split; None if the source says none of any.
+        bound: what it is of; None if no such column was asked for.
+        unit: what a record is called in messages; ``places`` its number in the source.
+        table: the columns of a table whose rows are the records.
+    """
+
+    source: str
+    keys: list[str] = field(default_factory=list)
+    texts: list[list[str]] = field(default_factory=list)
+    splits: list[str | None] | None = None
+    bound: list[str | None] | None = None
+    unit: str = "line"
+    places: list[int] = field(default_factory=list)
+    table: Table | None = None
+
+    def where(self, number: int) -> str:
+        """A record, for a message."""
+        return f"{self.unit} {self.places[number]}" if self.unit else self.keys[number]
+
+
+def empty(text: str) -> bool:
+    """Whether there is nothing to be read: blanks, control and format characters alone. A NUL is something, to be refused.
+
+    >>> empty(" \\u200b\\ufeff"), empty("a"), empty("\\0")
+    (True, False, False)
+    """
+    return all(c != "\0" and _shows_nothing(c) for c in text)
+
+
+def _shows_nothing(character: str) -> bool:
+    return character.isspace() or unicodedata.category(character) in ("Cc", "Cf") or _is_blank(character)
+
+
+def _is_blank(character: str) -> bool:
+    """Printable by its category, and nothing to look at all the same, as a filler."""
+    return character.isprintable() and not shows(character)
+
+
+def cleaned(said: object, where: str) -> list[str]:
+    """The texts of an image, with single blanks.
+
+    Args:
+        said: a text, or a list of them.
+
+    Raises:
+        UserError: it is something else, one is empty, too long or no text, or there are too many.
+    """
+    texts = [said] if isinstance(said, str) else said
+    if not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
+        raise UserError(f"{where}: captions must be a text or a list of texts, not {brief(said)}")
+    if any("\0" in t for t in texts):
+        raise UserError(f"{where}: {NUL}")
+    if any(_SURROGATE.search(t) for t in texts):
+        raise UserError(f"{where}: a caption holds half of a character (\\ud800 to \\udfff), which is no text: mend it")
+    found = [" ".join(t.split()) for t in texts]
+    if not found or any(map(empty, found)):
+        raise UserError(f"{where}: a caption is empty: write it, or leave it out")
+    if len(found) > MOST_TEXTS or max(map(len, found)) > MOST_TEXT:
+        raise UserError(
+            f"{where}: {len(found)} caption(s), the longest of {max(map(len, found))} characters: at most {MOST_TEXTS} of "
+            f"{MOST_TEXT} are taken"
+        )
+    return found
+
+
+MOST_BYTES = 1 << 20
+"""Of a text file."""
+DEEPEST = 3
+"""Folders above a text file: split, group and class."""
+
+
+def read_folder(root: Path) -> CaptionRecords:
+    """The ``.txt`` files below a folder.
+
+    Raises:
+        UserError: there are none, one cannot be read, is no UTF-8 or empty, or is a link.
+    """
+    records, todo = CaptionRecords(str(root), unit=""), [(Inside(root), "")]
+    while todo:
+        folder, prefix = todo.pop()
+        files, folders = _listed(folder)
+        if folders and len(folder.parts) >= DEEPEST:
+            raise UserError(
+                f"{folder.path} has folders within it: text files must lie as the images do, in class folders"
+            )
+        todo += [(folder.at(name), f"{prefix}{name}/") for name in reversed(folders)]
+        for name in files:
+            where = printable(str(folder.path / name))
+            try:
+                lines = folder.read(name, MOST_BYTES).decode("utf-8-sig").splitlines()
+            except UnicodeDecodeError:
+                raise UserError(f"{where} is no UTF-8: mend it, or leave it out") from None
+            except OSError as error:
+                raise UserError(f"{where} cannot be read ({error.strerror}): mend it, or leave it out") from None
+            records.keys.append(prefix + name.removesuffix(".txt"))
+            records.texts.append(cleaned([line for line in lines if not empty(line)], where))
+    records.places = [0] * len(records.keys)
+    if not records.keys:
+        raise UserError(f"--captions {root} has no .txt files: one for each image, a caption in each line")
+    return records
+
+
+def _listed(folder: Inside) -> tuple[list[str], list[str]]:
+    """Names of text files and of folders in a folder, sorted.
+
+    Raises:
+        UserError: it cannot be listed, or one of them is a link.
+    """
+    try:
+        with folder.opened() as opened, os.scandir(opened) as entries:
+            there = sorted((e for e in entries if not e.name.startswith(".")), key=lambda e: e.name)
+            kinds = [(e.name, e.is_symlink(), e.is_dir(follow_symlinks=False)) for e in there]
+    except OSError as error:
+        raise UserError(f"{printable(str(folder.path))} cannot be listed ({error.strerror}): allow it") from None
+    if link := next((name for name, is_link, _ in kinds if is_link), None):
+        raise UserError(
+            f"{printable(str(folder.path / link))} is a link: put what is meant there, links are not followed"
+        )
+    return [n for n, _, is_dir in kinds if not is_dir and n.endswith(".txt")], [n for n, _, is_dir in kinds if is_dir]

@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.building.audit import Audited, audited, check_audit
-from seqsearch.building.caption_files import read_captions
-from seqsearch.building.caption_records import NUL, CaptionRecords
-from seqsearch.building.clauses import columns_of, read_coded, sentences
-from seqsearch.building.leaks import Leaks, without_leaks
+from seqsearch.building.caption_files import NUL, CaptionRecords, read_captions
+from seqsearch.building.caption_tables import columns_of, read_coded, sentences
+from seqsearch.building.leaks import Leaks, read_synonyms, without_leaks
 from seqsearch.building.matching import matched, paths_of
-from seqsearch.building.synonyms import read_synonyms
 from seqsearch.building.writing import strings
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief

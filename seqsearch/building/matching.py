@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.building.caption_records import CaptionRecords
+from seqsearch.building.caption_files import CaptionRecords
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.core.typed import brief

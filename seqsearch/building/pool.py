@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from seqsearch.building.aliases import Alias, by_images, by_name, in_several
 from seqsearch.building.captioned import Captioned, Found
 from seqsearch.building.checking import CHUNK_IMAGES, Checked, Checker
-from seqsearch.building.image_metadata import ImageMetadata
-from seqsearch.building.planned import Planned, plan
-from seqsearch.building.temporary_copy import TemporaryCopy
+from seqsearch.building.planned import ImageMetadata, Planned, plan
 from seqsearch.building.writing import Image as _Image
+from seqsearch.building.writing import TemporaryCopy
 from seqsearch.building.writing import Writer as _Writer
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import counted, printable

@@ -46,7 +46,7 @@ def parse_target(text: str) -> Target:
 def planned(asked: int, most: int, target: Target) -> int:
     """Random orders that are trained whatever they show, ``most`` at most: what is not of the mean is read from these alone.
 
-    An order with which the looking ends is no random one: tails of all orders miss too often (`benchmarks.coverage_mean`).
+    An order with which the looking ends is no random one: tails of all orders miss too often (`benchmarks.coverage.mean`).
     """
     return min(most, max(asked, wanted((), target)))
 

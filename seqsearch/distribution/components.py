@@ -5,7 +5,7 @@ orders does to all alike would be in the spread within orders and not in that be
 
 There are no intervals of the two standard deviations: from so few runs a variance can be bounded only if it is assumed that they
 vary normally, and such bounds hold far too rarely where they do not. Whether orders differ at all is tested by permuting runs,
-which assumes no shape of the noise (`benchmarks.coverage_runs`), but that seeds vary alike in every order.
+which assumes no shape of the noise (`benchmarks.coverage.runs`), but that seeds vary alike in every order.
 """
 
 from __future__ import annotations

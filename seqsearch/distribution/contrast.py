@@ -22,7 +22,7 @@ too rarely where a part rests on two or three values. The part of a draw of n ra
 the n - 1 of normal accuracies (`degrees_of`), so that it holds for skewed ones as well. Found sequences and training seeds have
 n - 1: of the three or five that there are, fewer degrees would double the width, and with these the drop holds in 91 % or more
 for skewed ones, too. The mean of one draw of random sequences has the rule of all means (`seqsearch.distribution.mean`).
-`benchmarks.coverage_found`, `coverage_effects`, `coverage_compare` and `coverage_held_out` measure how often all these hold.
+`benchmarks.coverage.found`, `effects`, `compare` and `held_out` measure how often all these hold.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A draw is a class order with its training seed: an accuracy, or a difference of two that share order and seed. Nobody sees from
 few draws whether they are skewed. So the interval is the union of two: Student's with the degrees of freedom of
-`pivot.degrees_of`, and Hall's, which reaches further on the side of the long tail. `benchmarks.coverage_mean` measures both.
+`pivot.degrees_of`, and Hall's, which reaches further on the side of the long tail. `benchmarks.coverage.mean` measures both.
 """
 
 from __future__ import annotations

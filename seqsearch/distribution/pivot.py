@@ -74,6 +74,6 @@ def skewness(values: Float64) -> float:
 def degrees_of(n: int) -> float:
     """Degrees of freedom of Student's t for ``n`` draws that may be skewed: those of a normal sample are n - 1.
 
-    Chosen so that the interval of exponential draws holds in 94 to 97 %; `benchmarks.coverage_mean` measures it on others.
+    Chosen so that the interval of exponential draws holds in 94 to 97 %; `benchmarks.coverage.mean` measures it on others.
     """
     return min((n - 1) / 2, 1 + (n - 1) / 4)

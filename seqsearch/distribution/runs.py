@@ -1,7 +1,7 @@
 """A mean over few independent runs, and the differences of methods over the same runs, with p-values.
 
 A run is a draw of a class order and a training seed. Intervals are those of `seqsearch.distribution.mean`
-(`benchmarks.coverage_runs`: normal, skewed and tied runs).
+(`benchmarks.coverage.runs`: normal, skewed and tied runs).
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ FEWEST = 5
 """Seeds below which a difference has no interval: of fewer, how they vary is chance."""
 SHARE = 0.4
 """Of the misses that are allowed, those that the bounds are made for: noise of a single order may be far from symmetric.
-Measured (``benchmarks/fitted.py``): lognormal noise of one side alone needs it, symmetric noise is covered in 98 % of cases."""
+Measured (``benchmarks/coverage/fitted.py``): lognormal noise of one side alone needs it, symmetric noise is covered in 98 % of
+cases."""
 
 
 def paired_difference(ours: ArrayLike, theirs: ArrayLike, level: float = 0.95) -> Interval:

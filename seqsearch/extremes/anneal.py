@@ -13,7 +13,7 @@ from seqsearch.extremes.objective import Floats, Labels, raw_score
 
 HOT, COLD = 0.3, 0.05
 """First and last temperature, in units of the root mean square change that a random exchange makes (measured:
-``benchmarks/extremes_schedule.py``)."""
+``benchmarks/search/extremes_schedule.py``)."""
 
 CHUNKS = 200
 """Stretches of exchanges; between two of them tasks are reordered and the tables are filled afresh."""

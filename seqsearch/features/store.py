@@ -46,7 +46,7 @@ BATCH = {"cpu": 64, "cuda": 256}
 """Images per forward pass, at most."""
 PIXELS = 8 * 224**2
 """Pixels per forward pass on a CPU. A larger pass has activations of over 32 MB, which the C library takes from the system and
-gives back in each layer: a network with wide early layers then spends most of its time on that (`benchmarks.features`)."""
+gives back in each layer: a network with wide early layers then spends most of its time on that (`benchmarks.speed.features`)."""
 OPEN = 128
 """Shards that are kept mapped: each holds a file descriptor, of which a process often has 1,024."""
 

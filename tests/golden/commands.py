@@ -1,7 +1,7 @@
 """The rows of all files that small runs of every command write: ``python -m tests.golden.commands`` writes ``commands.json.xz``.
 
-The commands are those of `benchmarks.every_command`, the rows those of `benchmarks.file_rows`. Write the record anew only for a
-change that is meant to change what a command finds or prints, and say so in CHANGELOG.md.
+The commands are those of `benchmarks.changes.every_command`, the rows those of `benchmarks.changes.file_rows`. Write the record
+anew only for a change that is meant to change what a command finds or prints, and say so in CHANGELOG.md.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.every_command import COMMANDS, run_command
-from benchmarks.file_rows import file_rows
-from benchmarks.same_results import files
+from benchmarks.changes.every_command import COMMANDS, run_command
+from benchmarks.changes.file_rows import file_rows
+from benchmarks.changes.same_results import files
 from tests.golden.record import here
 
 FILE = Path(__file__).with_name("commands.json.xz")

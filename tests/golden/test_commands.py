@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.every_command import COMMANDS, run_command
+from benchmarks.changes.every_command import COMMANDS, run_command
 from tests.golden.commands import FILE, Found, found_in
 from tests.golden.record import here
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks.estimators import distances, sd_ratios
+from benchmarks.coverage.estimators import distances, sd_ratios
 from seqsearch.distribution.normality import lilliefors, normality
 from seqsearch.distribution.sampling import number_of_sequences, required_sequences
 

@@ -1,7 +1,7 @@
 """On a real GPU: methods and features are those of the CPU to rounding, and a run repeats itself bit by bit.
 
 `make test-gpu` runs these. Networks that begin from scratch repeat themselves, but are not held to the CPU: a difference in the
-last bit grows in them, on one CPU as well (`benchmarks/devices.py`).
+last bit grows in them, on one CPU as well (`benchmarks/parity/devices.py`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from benchmarks.devices import compared
-from benchmarks.tools import seqsearch
+from benchmarks.common.results import seqsearch
+from benchmarks.parity.devices import compared
 from seqsearch.backbones.open import build_backbone
 from seqsearch.features.geometry import knn_nll, knn_nll_exact, searches_on_gpu
 from seqsearch.features.store import FeatureStore

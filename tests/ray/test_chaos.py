@@ -1,4 +1,4 @@
-"""A few random faults of `benchmarks.chaos`, which draws hundreds."""
+"""A few random faults of `benchmarks.faults.chaos`, which draws hundreds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.chaos import bad, storm
+from benchmarks.faults.chaos import bad, storm
 
 
 @pytest.mark.long

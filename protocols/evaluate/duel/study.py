@@ -9,7 +9,7 @@ from typing import Any
 
 from protocols.cldyb.costs import costs_of_commands
 from protocols.cldyb.settings import CldybSettings
-from protocols.evaluate.duel.given import classes_in_play, source_of
+from protocols.evaluate.duel.inputs import classes_in_play, source_of
 from protocols.evaluate.duel.settings import DuelSettings
 from protocols.evaluate.parts.placed import placed, view_of_sequences
 from protocols.evaluate.parts.source import Source

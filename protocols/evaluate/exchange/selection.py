@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from protocols.evaluate.exchange.named_record import OWN, class_list, record_of_names
 from protocols.evaluate.parts.placed import placed, unique_names, view_of_sequences
 from protocols.evaluate.parts.source import Source, read_source
+from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
 from seqsearch.core.settings import MOST_TASKS, PoolSettings, growth_of
@@ -17,10 +17,11 @@ from seqsearch.core.text import nearest, shown
 from seqsearch.core.typed import brief, fits
 from seqsearch.core.types import Tasks
 from seqsearch.pools.open import located_pools
+from seqsearch.results.named import NamedSequence
 from seqsearch.results.run import FOUND
 from seqsearch.storage.files import cache_root
 from seqsearch.study.run_settings import names_code, run_settings
-from seqsearch.training.sequence_folder import record_of
+from seqsearch.training.sequence_folder import SCHEMA, record_of
 from seqsearch.training.world import World
 
 Images = Literal["copy", "paths", "none"]
@@ -127,3 +128,39 @@ def _world(source: Source, wanted: Wanted) -> World | None:
 
 def _some(ids: Sequence[str]) -> str:
     return ", ".join(map(repr, ids[:8])) + (f" and {len(ids) - 8} more" if len(ids) > 8 else "")
+
+
+OWN = "names of the exported sequences, in alphabetical order"
+
+
+def class_list(sequences: Iterable[NamedSequence]) -> tuple[str, ...]:
+    """All names of classes of some sequences, in alphabetical order."""
+    return tuple(sorted({c for s in sequences for task in s.tasks for c in task}))
+
+
+def record_of_names(sequence: NamedSequence, names: Sequence[str], called: str) -> dict[str, Any]:
+    """As `seqsearch.training.sequence_folder.record_of`; ``class_id`` is the position among ``names``.
+
+    Raises:
+        UserError: a class is not among them.
+    """
+    ids = {name: i for i, name in enumerate(names)}
+    flat = [c for task in sequence.tasks for c in task]
+    if missing := next((c for c in flat if c not in ids), None):
+        raise UserError(
+            f"sequence {brief(sequence.name)}: {called} has no class {brief(missing)}{nearest(missing, names)}"
+        )
+    label = {c: at for at, c in enumerate(flat)}
+    return {
+        "schema": SCHEMA,
+        "sequence_id": sequence.name,
+        "seed": None,
+        "pool": {"name": called, "digest": digest_of("names", list(names)), "classes": len(names)},
+        "split_digest": None,
+        "task_sizes": [len(task) for task in sequence.tasks],
+        "tasks": [
+            {"classes": [{"label": label[c], "class_id": ids[c], "name": c, "group": ""} for c in task]}
+            for task in sequence.tasks
+        ],
+        "class_order": [ids[c] for c in flat],
+    }

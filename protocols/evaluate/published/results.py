@@ -61,9 +61,11 @@ def read_results(path: Path) -> dict[str, Result]:
     try:
         content = json.loads(path.read_text())["results"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise UserError(f"{path} cannot be read: write it again with python -m benchmarks.published --write") from None
+        raise UserError(
+            f"{path} cannot be read: write it again with python -m benchmarks.parity.published --write"
+        ) from None
     if not fits(content, tuple[Result, ...]):
-        raise UserError(f"{path} is not as this version writes it: python -m benchmarks.published --write")
+        raise UserError(f"{path} is not as this version writes it: python -m benchmarks.parity.published --write")
     return {r.name: r for r in built(content, tuple[Result, ...])}
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from protocols.cldyb.cannot_differ import SHARED
 from protocols.cldyb.compared import Pair, Placed, best_of, drop_of, pair, placed
 from protocols.cldyb.joint import Gap, gap_of, incomplete
+from protocols.cldyb.preflight import SHARED
 from protocols.cldyb.summary import Side, side_of
 from protocols.evaluate.score.agreement import Agreement, agreements
 from protocols.evaluate.score.compared import Compared, compared_on_found, evaluated_on

@@ -8,7 +8,7 @@ from typing import Any
 
 from protocols.cldyb.compared import Placed
 from protocols.cldyb.joint import Gap
-from protocols.cldyb.screened import Screened
+from protocols.cldyb.steps import Screened
 from protocols.cldyb.summary import MethodSummary, Side, Summary
 from protocols.cldyb.surrogates import Agreement, Surrogates
 from protocols.report.cldyb.tables import Gaps, best, gaps, one_task

@@ -207,7 +207,7 @@ def near_duplicates(s: Summary) -> Table:
     rows: list[tuple[Value, ...]] = []
     for r in sorted(s.results.near_duplicates, key=lambda r: (s.results.pools.index(r["pool"]), r["number"])):
         distance = Marked(r["distance"], "*" if r["number"] < r["near_images"] else "")
-        images = f"{r['tuned_class']} [{r['tuned_row']}]", f"{r['judged_class']} [{r['evaluated_row']}]"
+        images = f"{r['tuned_class']} [{r['tuned_row']}]", f"{r['judged_class']} [{r['judged_row']}]"
         own = (r[name] for name in ("own_distance", "median_within", "median_across"))
         rows.append((names(s)[r["pool"]], *images, distance, *own))
     of = s.results.near_duplicates[0]["backbone"] if rows else ""

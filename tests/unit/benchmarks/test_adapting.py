@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from benchmarks.adapting import (
+from benchmarks.learning.adapting import (
     BACKBONE,
     LINEAR,
     PAIRS,
@@ -18,7 +18,7 @@ from benchmarks.adapting import (
     paired,
     ridge_head,
 )
-from benchmarks.learnability import learned, sequence
+from benchmarks.learning.learnability import learned, sequence
 from seqsearch.core.grammar import parse_items
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.pools.glyphs import GlyphPool

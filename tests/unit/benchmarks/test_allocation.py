@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import allocation, allocation_plot
-from benchmarks.planted import SPREAD, Planted, expected, run, search, weights
-from benchmarks.siblings import Watched, components, replay, resampled
+from benchmarks.common.planted import SPREAD, Planted, expected, run, search, weights
+from benchmarks.search import allocation, allocation_plot
+from benchmarks.search.siblings import Watched, components, replay, resampled
 from protocols.cldyb.settings import CldybSettings
 
 KINDS = allocation.KINDS

@@ -3,7 +3,7 @@
 import pytest
 from scipy import stats
 
-from benchmarks.cheaper_table import ranks, reached, summarised
+from benchmarks.search.cheaper_table import ranks, reached, summarised
 
 
 def rows(seed, full, *others):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import coverage_compare as bench
+from benchmarks.coverage import compare as bench
 
 CASES = {
     "two searches": bench.mean_case("even", (1, 1), 3),

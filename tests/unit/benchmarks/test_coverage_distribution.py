@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import coverage_distribution as bench
+from benchmarks.coverage import distribution as bench
 
 CASES = {
     "tail": bench.share_case("skew -2", 10),

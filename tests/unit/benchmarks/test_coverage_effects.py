@@ -1,9 +1,9 @@
-"""A quick subset of `benchmarks.coverage_effects`: intervals of effects hold about as often as they say, at their corners."""
+"""A quick subset of `benchmarks.coverage.effects`: intervals of effects hold about as often as they say, at their corners."""
 
 import numpy as np
 import pytest
 
-from benchmarks.coverage_effects import EXPONENTIAL, NOISES, cases, coverage, drawn, exponential
+from benchmarks.coverage.effects import EXPONENTIAL, NOISES, cases, coverage, drawn, exponential
 from seqsearch.distribution.effects import EFFECTS, effects
 
 CORNERS = [

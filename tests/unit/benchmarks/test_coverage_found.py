@@ -1,10 +1,10 @@
-"""A quick subset of `benchmarks.coverage_found`: intervals hold, and verdicts are false, about as often as promised."""
+"""A quick subset of `benchmarks.coverage.found`: intervals hold, and verdicts are false, about as often as promised."""
 
 import numpy as np
 import pytest
 
-from benchmarks.coverage_found import cases, coverage, verdicts
-from benchmarks.drawn_accuracies import EFFECTS, drawn
+from benchmarks.coverage.drawn_accuracies import EFFECTS, drawn
+from benchmarks.coverage.found import cases, coverage, verdicts
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.distribution.drop import drop
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import coverage_mean as bench
+from benchmarks.coverage import mean as bench
 
 
 @pytest.fixture(scope="module")

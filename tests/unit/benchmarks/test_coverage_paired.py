@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks import coverage_paired as bench
-from benchmarks.coverage_distribution import Case, Held, measured
+from benchmarks.coverage import paired as bench
+from benchmarks.coverage.distribution import Case, Held, measured
 from seqsearch.distribution.paired import paired
 
 CASES = {

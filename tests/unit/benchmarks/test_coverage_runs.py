@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import coverage_runs as bench
+from benchmarks.coverage import runs as bench
 
 
 @pytest.fixture(scope="module")

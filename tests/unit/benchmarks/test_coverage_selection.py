@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import coverage_selection as bench
-from benchmarks.coverage_distribution import measured
+from benchmarks.coverage import selection as bench
+from benchmarks.coverage.distribution import measured
 
 CASES = {
     "typical, tied": bench.typical_case("ties", 8, 1),

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.devices import compared, summary
-from benchmarks.tools import RESULTS
+from benchmarks.common.results import RESULTS
+from benchmarks.parity.devices import compared, summary
 from tests.conformance.lab import TWO_BLOCKS, Case
 
 PAGE = Path(__file__).parents[3] / "docs" / "cluster.md"

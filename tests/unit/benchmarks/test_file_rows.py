@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.file_rows import file_rows
-from benchmarks.same_results import of_commands
+from benchmarks.changes.file_rows import file_rows
+from benchmarks.changes.same_results import of_commands
 
 PAGE = """<html><head><title>7 runs</title><style>a { b: 5px }</style></head><body>
 <h1>Found 20.5 % less</h1><p class="lead">In 3 min 7 s, 12 trainings.</p>

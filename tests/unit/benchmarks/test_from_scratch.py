@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.from_scratch import POOL, learned
+from benchmarks.learning.from_scratch import POOL, learned
 from seqsearch.core.grammar import parse_item
 from seqsearch.methods import der, ewc, replay
 from seqsearch.methods.config import build_config

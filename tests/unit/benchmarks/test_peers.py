@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.peers import compared, ratios
-from benchmarks.peers_settings import Outcome, Schedule
+from benchmarks.parity.peers import compared, ratios
+from benchmarks.parity.peers_settings import Outcome, Schedule
 from seqsearch.backbones.glyph_vit import build as glyph_vit
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.types import StateKey, Tasks, reported
@@ -98,7 +98,7 @@ def on_avalanche(world: World, tasks: Tasks, path: Path) -> tuple[Any, list[Lear
     """The strategy when it has learned the exported tasks, and what it drew."""
     from avalanche.training.plugins import SupervisedPlugin
 
-    from benchmarks.peers_avalanche import Exported, OnAvalanche
+    from benchmarks.parity.peers_avalanche import Exported, OnAvalanche
 
     folder = Inside(path, ("sequence",))
     rows = list(manifest(world, tasks, ImageFiles(world.images, folder).write))

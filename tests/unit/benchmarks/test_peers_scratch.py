@@ -11,8 +11,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from benchmarks import peers_scratch
-from benchmarks.peers_scratch import BACKBONE, CLASSES, ROWS, TASKS, Row, Sequence12, compared, evaluated, trained
+from benchmarks.parity import peers_scratch
+from benchmarks.parity.peers_scratch import (
+    BACKBONE,
+    CLASSES,
+    ROWS,
+    TASKS,
+    Row,
+    Sequence12,
+    compared,
+    evaluated,
+    trained,
+)
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.types import StateKey, reported
 from seqsearch.methods.icarl import logistic
@@ -76,7 +86,7 @@ def test_the_logistic_loss_is_avalanches() -> None:
 def test_avalanche_is_set_as_it_is_said(name: str, trainer: Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
     """One pass: steps, rates and batches of each task, and no momentum at its beginning."""
     pytest.importorskip("avalanche")
-    from benchmarks import peers_scratch_avalanche as avalanche
+    from benchmarks.parity import peers_scratch_avalanche as avalanche
 
     monkeypatch.setattr(avalanche, "EPOCHS", 1)
     sequence, seen = Sequence12(trainer, 0), []

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from benchmarks import pictures
-from benchmarks.pictures import NOTO, Package, Picture, concept_of, flattened, members, write
+from benchmarks.real import pictures
+from benchmarks.real.pictures import NOTO, Package, Picture, concept_of, flattened, members, write
 from seqsearch.core.errors import UserError
 from seqsearch.pools import parquet
 from seqsearch.pools.base import PARTS, Split

@@ -1,10 +1,10 @@
-"""`benchmarks.placebo`: what it counts, and which folder stands for which run."""
+"""`benchmarks.coverage.placebo`: what it counts, and which folder stands for which run."""
 
 from pathlib import Path
 
 import pytest
 
-from benchmarks.placebo import counted, folder_of
+from benchmarks.coverage.placebo import counted, folder_of
 
 
 def test_verdicts_are_counted_by_reward_and_baseline():

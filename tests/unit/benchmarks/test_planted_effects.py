@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.planted_effects import PLANTS, World, explained, recovered
+from benchmarks.coverage.planted_effects import PLANTS, World, explained, recovered
 from protocols.report.explain.notes import headline, notes, tiles
 from seqsearch.distribution.effects import EFFECTS
 

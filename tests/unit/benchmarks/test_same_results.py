@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks import same_results
+from benchmarks.changes import same_results
+from benchmarks.common import two_runs
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 
 
@@ -54,9 +55,7 @@ def test_what_depends_on_name_code_and_clock_does_not_count(
     changed(runs[1] / "trace.parquet", "train_seconds", 0, 9.5)
     assert not compared(runs, monkeypatch)
     said = capsys.readouterr().out.splitlines()
-    assert [line.partition(":")[0] for line in said] == [
-        f.name for f in same_results.FILES if (runs[0] / f.name).exists()
-    ]
+    assert [line.partition(":")[0] for line in said] == [f.name for f in two_runs.FILES if (runs[0] / f.name).exists()]
     assert all(line.endswith("rows, the same") for line in said)
 
 
@@ -88,8 +87,8 @@ def test_the_last_bit_counts(
 
 
 def test_nan_is_nothing() -> None:
-    assert same_results.exact([math.nan, [0.5]]) == same_results.exact([None, [0.5]])
-    assert same_results.exact(0.0) != same_results.exact(-0.0)
+    assert two_runs.exact([math.nan, [0.5]]) == two_runs.exact([None, [0.5]])
+    assert two_runs.exact(0.0) != two_runs.exact(-0.0)
 
 
 def test_plans_count_and_their_seconds_do_not(runs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.cli.main import main
-from seqsearch.building.leaks import leaking, without_leaks
+from seqsearch.building.leaks import leaking, read_synonyms, without_leaks
 from seqsearch.building.number import plurals, singulars
-from seqsearch.building.synonyms import read_synonyms
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import ClassInfo
 from seqsearch.pools.open import build_pool

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from protocols.cldyb.cannot_differ import ONE_TASK, expected, measured
+from protocols.cldyb.preflight import ONE_TASK, expected, measured
 from protocols.cldyb.protocol import CLDYB
 from protocols.cldyb.settings import CldybSettings
 from seqsearch.results.run import read_results

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from protocols.cldyb.cannot_differ import ONE_TASK
-from protocols.cldyb.preflight import ineffective_settings
+from protocols.cldyb.preflight import ONE_TASK, ineffective_settings
 from protocols.cldyb.protocol import CLDYB
 from protocols.cldyb.settings import CldybSettings
 from protocols.cli.main import main

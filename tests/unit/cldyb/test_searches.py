@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from protocols.cldyb.costs import UnitCosts, estimate
-from protocols.cldyb.screened import screened_of
+from protocols.cldyb.steps import screened_of
 from protocols.report.cldyb import tables as cldyb_tables
 from protocols.report.cldyb.view import view
 from protocols.running.folder import RunFolder

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from actors.options import EngineOptions
-from protocols.cli.cost_words import print_cost
 from protocols.cli.main import main
+from protocols.cli.run_commands import print_cost
 from protocols.running.costs import Cost
 from protocols.running.runtime import Runtime
 

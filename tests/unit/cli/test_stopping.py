@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.same_results import FILES, compare, read
+from benchmarks.common.two_runs import FILES, compare, read
 
 FLAGS = [
     "--methods", "simplecil", "--pool", "glyphs:classes=48,train=8,reward=4,test=4", "--tasks", "2", "--classes-per-task", "3",

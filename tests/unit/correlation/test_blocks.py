@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from benchmarks import coverage_blocks
-from benchmarks.coverage_blocks_courses import drifting_as, held, one_curve
+from benchmarks.coverage import blocks
+from benchmarks.coverage.blocks_courses import drifting_as, held, one_curve
 from seqsearch.core.errors import UserError
 from seqsearch.correlation.blocks import (
     accuracy,
@@ -162,10 +162,10 @@ def test_wrong_values_end_in_one_line() -> None:
 
 
 def test_coverage_where_it_can_be_seen_at_once() -> None:
-    found = coverage_blocks.of_accuracy(4000, 10, 64, 0.5, 60)
+    found = blocks.of_accuracy(4000, 10, 64, 0.5, 60)
     assert found["used"] >= 0.85
     assert found["said"] > 0.8
-    assert coverage_blocks.of_difference(4000, 10, 64, 0.3, 2, 40)["used"] >= 0.85
+    assert blocks.of_difference(4000, 10, 64, 0.3, 2, 40)["used"] >= 0.85
 
 
 def noisy(course: np.ndarray, seed: int = 0, sd: float = 0.02) -> np.ndarray:

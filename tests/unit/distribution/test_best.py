@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.coverage_best import coverage
+from benchmarks.coverage.best import coverage
 from seqsearch.distribution.best import set_of_best
 from seqsearch.distribution.drop import ImageShares
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchmarks.coverage_rows import KINDS, drawn, marked
+from benchmarks.coverage.rows import KINDS, drawn, marked
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.distribution.max_t import max_t
 from seqsearch.distribution.permutation import holm

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.coverage_rows import drawn
+from benchmarks.coverage.rows import drawn
 from protocols.edge.by_method import Tested, adjusted_tests, averaged, shared
 from protocols.edge.groups import Group
 from seqsearch.core.digests import seeded_numpy

@@ -14,8 +14,7 @@ from click.testing import CliRunner
 
 from actors.options import EngineOptions
 from protocols.cli.main import main
-from protocols.edge.fit import Fit, fit_digest, fitted
-from protocols.edge.fit_file import read_fits, write_fits
+from protocols.edge.fit import Fit, fit_digest, fitted, read_fits, write_fits
 from protocols.edge.fitted import MethodFit, method_fit
 from protocols.edge.groups import Group, LeftOut
 from protocols.edge.plan import random_tasks
@@ -122,6 +121,7 @@ def test_the_file_is_read_as_it_was_written_or_not_at_all(tmp_path: Path) -> Non
     write_fits(tmp_path / FITS, digest, made)
     assert read_fits(tmp_path) == (digest, made)
     said = json.loads((tmp_path / FITS).read_text())
+    assert "lacking" in said["fits"][0], "files of earlier versions have this name"
     said["fits"][0]["hard"][0]["tasks"].reverse()
     (tmp_path / FITS).write_text(json.dumps(said))
     with pytest.raises(UserError, match="remove it to have it fitted again"):

@@ -7,7 +7,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from benchmarks.extremes_bound import supergradient_bound
+from benchmarks.search.extremes_bound import supergradient_bound
 from seqsearch.extremes import upper_bound
 from seqsearch.extremes.exact import exact_extremes
 from seqsearch.extremes.objective import Objective, Problem, task_sizes

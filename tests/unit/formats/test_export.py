@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
 from protocols.evaluate.exchange import export as writing
-from protocols.evaluate.exchange.brought_in import pool_names
+from protocols.evaluate.exchange.imported import pool_names
 from protocols.evaluate.parts.placed import placed
 from protocols.evaluate.parts.source import Source
 from protocols.running.folder import RunFolder

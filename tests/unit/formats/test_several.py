@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import pytest
 
-from protocols.evaluate.exchange.brought_in import pool_names
 from protocols.evaluate.exchange.export import export
+from protocols.evaluate.exchange.imported import pool_names
 from protocols.evaluate.exchange.selection import Images, Wanted, _world
 from protocols.evaluate.parts.source import Source
 from protocols.running.folder import RunFolder

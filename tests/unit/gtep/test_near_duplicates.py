@@ -40,7 +40,7 @@ def test_they_are_shown(run: Path) -> None:
     view = gtep.view(GTEP.read(run).summary)
     first = rows(run, "look_alikes")[0]
     [closest] = [n for n in view.notes if n.code == "gtep.closest"]
-    pair = f"{first['tuned_class']} [{first['tuned_row']}] and {first['judged_class']} [{first['evaluated_row']}]"
+    pair = f"{first['tuned_class']} [{first['tuned_row']}] and {first['judged_class']} [{first['judged_row']}]"
     assert pair in closest.text
     assert [t.title for t in view.all_tables()].count("Near duplicates") == 1
     assert "Near duplicates" in html(view, "")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.planted import CLASSES_PER_TASK, Planted, PlantedEvaluator
+from benchmarks.common.planted import CLASSES_PER_TASK, Planted, PlantedEvaluator
 from protocols.cldyb.settings import CldybSettings
 from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.types import Edge, MethodSpec

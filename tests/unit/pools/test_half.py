@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from protocols.cli.pool import pool as pool_command
 from seqsearch.backbones.open import build_backbone
 from seqsearch.building.pool import _readable
-from seqsearch.building.temporary_copy import TemporaryCopy
+from seqsearch.building.writing import TemporaryCopy
 from seqsearch.core.errors import UserError
 from seqsearch.features.store import FeatureStore
 from seqsearch.pools.base import PARTS, ClassInfo, Split, View, row_offsets

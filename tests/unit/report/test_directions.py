@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.cldyb.cannot_differ import ONE_TASK
+from protocols.cldyb.preflight import ONE_TASK
 from protocols.cldyb.summary import MethodSummary, Summary
 from protocols.evaluate.score.summary import ScoreSummary
 from protocols.report.cldyb import notes as cldyb_notes
@@ -28,7 +28,7 @@ from tests.unit.report.cldyb.test_notes import placed
 from tests.unit.report.duel.test_duel import summary as duel
 from tests.unit.report.edge.summaries import summary as edge
 from tests.unit.report.mcil.rows import summary as mcil
-from tests.unit.report.online.rows import differs, pair
+from tests.unit.report.online.rows import estimate, pair
 
 DIRECTION = re.compile(r"harder|easier|\babove\b|\bbelow\b|better|worse|a relative drop|[+-]0\.0\b")
 ROUNDING = st.lists(st.floats(-1e-12, 1e-12), min_size=18, max_size=18)
@@ -59,7 +59,7 @@ def test_figures_that_are_equal_but_for_rounding_have_no_direction(noise, seeds)
     assert not [p for p in pairs(table) if p.differs and not p.over.interval.sign]
     flat = np.reshape(noise, (3, 6)) + 0.5
     assert not [p for p in pairs(flat) if p.differs]
-    assert Interval(noise[0], 1e-13, 1e-12).sign == differs(noise[0], 0.0).sign == 0
+    assert Interval(noise[0], 1e-13, 1e-12).sign == estimate(noise[0], 0.0).sign == 0
     assert len(set(without_rounding(flat.ravel()))) == 1
     assert np.isnan(rank_correlations(flat[0], [1, 2, 3, 4, 5, 6]).srcc)
     assert np.isnan(similarity_correlation([1, 2, 3, 4, 5, 6], flat[0]).spearman.value.value)

@@ -18,7 +18,7 @@ from seqsearch.correlation.blocks import too_few
 from seqsearch.extremes.find import Extreme
 from seqsearch.similarity.files import write
 from tests.unit.edge.test_plan_only import seqsearch, some
-from tests.unit.report.online.rows import Made, pair, told
+from tests.unit.report.online.rows import Made, estimate, pair
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,9 @@ def test_what_an_interval_needs_is_said_in_numbers() -> None:
     made.learner("b", 0.5, 0.2)
     made.baseline(0.1, 0.1)
     one = pair("a", "b", 0.3, 0.1)
-    s = made.summary([type(one)("a", "b", told(0.3, unavailable_because=why), told(0.1, unavailable_because=why))])
+    s = made.summary(
+        [type(one)("a", "b", estimate(0.3, unavailable_because=why), estimate(0.1, unavailable_because=why))]
+    )
     assert headline(s).code == "online.open"
     [said] = [n.text for n in notes(s) if n.values.get("why") == why]
     assert said.endswith(

@@ -87,7 +87,7 @@ def test_every_class_is_in_one_task_and_hard_and_easy_lie_beyond_all_random_ones
 
 @pytest.mark.long
 def test_scores_come_out_again() -> None:
-    from benchmarks.freeze_orders import similarity_of
+    from benchmarks.orders.freeze_orders import similarity_of
     from seqsearch.extremes.objective import Problem, labels_of
 
     similarity, file = similarity_of("cifar100"), read_frozen(ONE)
@@ -102,7 +102,7 @@ def test_scores_come_out_again() -> None:
 @pytest.mark.parametrize("data_set", ["cifar100", "cub200", "imagenet-a", "imagenet-r"])
 def test_files_are_made_again(data_set: str) -> None:
     """In a process of its own: the kernel of the linear algebra is chosen where numpy is loaded."""
-    command = [sys.executable, "-m", "benchmarks.freeze_orders", "--check", data_set]
+    command = [sys.executable, "-m", "benchmarks.orders.freeze_orders", "--check", data_set]
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (made.returncode, made.stdout) == (0, f"{data_set}@1.json: the same again\n"), made.stderr
 

@@ -8,8 +8,7 @@ import pytest
 from protocols.cldyb.compared import Placed
 from protocols.cldyb.images import Images
 from protocols.cldyb.left_out import Searched
-from protocols.cldyb.screened import Screened
-from protocols.cldyb.steps import Steps, steps_of
+from protocols.cldyb.steps import Screened, Steps, steps_of
 from protocols.cldyb.summary import MethodSummary, Progress, Side, Summary
 from protocols.cldyb.surrogates import Agreement, Surrogates
 from protocols.report.cldyb.notes import covered, headline, notes, tiles

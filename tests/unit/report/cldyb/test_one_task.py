@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from protocols.cldyb.cannot_differ import ONE_TASK, SHARED
+from protocols.cldyb.preflight import ONE_TASK, SHARED
 from protocols.cldyb.protocol import CLDYB
 from protocols.evaluate.score.protocol import SCORE
 from protocols.evaluate.score.summary import ScoreSummary

@@ -26,7 +26,7 @@ from protocols.report.online.view import view
 from protocols.report.page import write_page
 from protocols.report.table import Marked
 from protocols.report.terminal import render
-from tests.unit.report.online.rows import BLIND, Made, pair, told
+from tests.unit.report.online.rows import BLIND, Made, estimate, pair
 
 
 def text(s: Summary) -> str:
@@ -129,7 +129,7 @@ def test_intervals_say_what_they_are_of_and_where_there_is_none_why() -> None:
         assert what in there["online.settings"][0].text
     reasons = [pair("a", "b", 0.3, -0.15, math.nan)] * 20
     reasons += [
-        replace(pair("a", "b", 0.3, 0.2), online=told(0.1, unavailable_because=f"reason {i}")) for i in range(5)
+        replace(pair("a", "b", 0.3, 0.2), online=estimate(0.1, unavailable_because=f"reason {i}")) for i in range(5)
     ]
     s = two().summary(reasons)
     first, *others = coded(s)["online.no_interval"]
@@ -143,7 +143,7 @@ def test_intervals_say_what_they_are_of_and_where_there_is_none_why() -> None:
 def seen(first: str, second: str, online: float, future: float, half: float) -> Pair:
     """A pair whose intervals over seeds have another half-width."""
     found = pair(first, second, online, future)
-    sides = (replace(t, over_seeds=told(t.interval.value, half).interval) for t in (found.online, found.future))
+    sides = (replace(t, over_seeds=estimate(t.interval.value, half).interval) for t in (found.online, found.future))
     return Pair(first, second, *sides)
 
 
@@ -358,7 +358,7 @@ def test_learners_below_the_baseline_are_told_by_intervals_alone() -> None:
 def test_drops_are_named_the_largest_first() -> None:
     s = two().summary()
     assert "online.dropped" not in coded(s)  # no interval says so
-    drops = {x.label: told(0.1 * i, 0.01) for i, x in enumerate(s.learners, 1)}
+    drops = {x.label: estimate(0.1 * i, 0.01) for i, x in enumerate(s.learners, 1)}
     s = replace(s, learners=tuple(replace(x, drop=drops[x.label]) for x in s.learners))
     said = one(s, "online.dropped")
     assert list(said["drops"]) == [BLIND, "uniform", "fifo"]
@@ -467,16 +467,16 @@ def test_the_two_by_two_has_all_cells_and_says_what_is_told(tmp_path: Path) -> N
     assert row[:4] == ("fifo", "512", "75.0", "50.0")
     assert row[5:7] == ("25.0", "62.5")
     (found,) = s.shuffled
-    sure = made.summary(shuffled=[type(found)("fifo", 512, found.cells, told(0.25, 0.01), told(-0.375, 0.01))])
+    sure = made.summary(shuffled=[type(found)("fifo", 512, found.cells, estimate(0.25, 0.01), estimate(-0.375, 0.01))])
     said = one(sure, "online.order")
     assert (said["learner"], said["window"]) == ("fifo", 512)
     assert (said["ordered"].low, said["shuffled"].high) == (0.24, -0.365)
     assert "+25.0 [+24.0, +26.0] pp evaluated in order" in text(sure)
     assert one(sure, "online.order_local") == {"learner": "fifo", "window": 512}
-    half = made.summary(shuffled=[type(found)("fifo", 512, found.cells, told(0.25, 0.01), told(-0.001, 0.01))])
+    half = made.summary(shuffled=[type(found)("fifo", 512, found.cells, estimate(0.25, 0.01), estimate(-0.001, 0.01))])
     assert "online.order" in coded(half)
     assert "online.order_local" not in coded(half)
-    bare = made.summary(shuffled=[type(found)("fifo", 512, found.cells, told(0.25), told(-0.375))])
+    bare = made.summary(shuffled=[type(found)("fifo", 512, found.cells, estimate(0.25), estimate(-0.375))])
     assert "online.order" not in coded(bare)
     drawn = page(sure, tmp_path)
     assert "fifo, window 512" in drawn

@@ -1,1 +1,0 @@
-"""Evidence on pictures that people made: see `benchmarks.real.__main__`."""
