@@ -1,4 +1,4 @@
-"""Notes that several protocols share: chance, means over few draws, cost, where images and hyperparameters come from."""
+"""Notes that several protocols share, with their sentences: chance, means over few draws, cost, provenance."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def by_reason(found: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def at_chance(found: Sequence[AtChance]) -> Iterator[Note]:
-    """A note for each method and kind of sequences; what the test rests on comes once."""
+    """A note for each method and kind of sequences; the conditions of the test come once."""
     yield from map(_one, found)
     if found:
         yield note("chance.test", level=LEVEL)
@@ -112,7 +112,7 @@ def cost(stats: Mapping[str, Any] | None) -> Iterator[Note]:
 
 
 def _time(stats: Mapping[str, Any]) -> Iterator[Note]:
-    """With ``--time-budget`` what counted, and what did not; of killed sessions what is known."""
+    """The time of the run; with ``--time-budget`` the time that counted, and the time of starting."""
     seconds, sessions, killed = stats.get("wall_seconds"), int(stats.get("sessions") or 0), stats.get("killed_sessions")
     starting, budget = stats.get("starting_seconds"), stats.get("budget_seconds")
     if seconds is not None:

@@ -120,7 +120,7 @@ NAMES = {value: f"var(--{name}, {value})" for name, value in COLOURS.items()}
 
 
 def inline(figure: Figure, name: str, label: str) -> str:
-    """A figure as SVG within a page: its colours are the page's, its ids begin with ``name``; ``label`` says what it shows."""
+    """A figure as SVG within a page: its colours are the page's, its ids begin with ``name``; ``label`` describes it."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     buffer = io.StringIO()

@@ -35,7 +35,7 @@ class Class(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A task of a sequence: what it is called, why it was chosen, and its classes."""
+    """A task of a sequence: its name, why it was chosen, and its classes."""
 
     label: str
     value: str
@@ -59,7 +59,7 @@ class Gallery(NamedTuple):
 
 
 def gallery(data: RunResults, pools: Sequence[Pool], larger: str = "harder") -> Gallery:
-    """The found sequences, task by task, with an image of every class; ``larger``: what a larger J means."""
+    """The found sequences, task by task, with an image of every class; ``larger``: the meaning of a larger J."""
     found = [s for s in data.sequences if s.kind in (*FOUND, "easy") and "@" not in s.sequence_id]
     if not found:
         return Gallery("The tasks found", "No sequence was found in this run.", [])
@@ -69,6 +69,11 @@ def gallery(data: RunResults, pools: Sequence[Pool], larger: str = "harder") -> 
         + searched * f" J is what the search saw when it chose the task: larger is {larger}."
     )
     return Gallery("The tasks found", lead, [_sequence(s, pools) for s in found])
+
+
+def found_and_random(data: RunResults | None, pools: Sequence[Pool]) -> list[Gallery]:
+    """`gallery` and `drawn`; empty without a run."""
+    return [gallery(data, pools), *drawn(data, pools)] if data else []
 
 
 def the_one_task(data: RunResults, pools: Sequence[Pool]) -> Gallery:

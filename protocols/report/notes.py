@@ -20,7 +20,7 @@ from seqsearch.core.text import counted
 from seqsearch.distribution.interval import Interval
 
 LEVELS = ("headline", "condition", "advice", "warning", "finding", "detail")
-"""By importance: what figures hold for, what would make them more precise, what looks wrong, what else was found."""
+"""By importance; see `MEANING`."""
 FIRST = 5
 """Notes of a summary that are not folded away; none of them is a detail."""
 MODULES = {
@@ -105,7 +105,7 @@ def all_texts() -> dict[str, Text]:
 
 
 def findings(notes: Iterable[Note]) -> list[str]:
-    """The sentences that say what a run found, for JSON."""
+    """The sentences of level finding, for JSON."""
     return [n.text for n in notes if n.level == "finding"]
 
 

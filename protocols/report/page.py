@@ -66,7 +66,7 @@ def html(view: View, eyebrow: str, pools: Sequence[Pool] = ()) -> str:
 
 @cache
 def environment() -> Environment:
-    """Templates: what they are filled with is text, but for what says that it is markup."""
+    """Templates; values are text and escaped, unless they are `Markup`."""
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -85,7 +85,7 @@ _APART = re.compile(rf"(?P<bdi>{_RIGHT_TO_LEFT}(?: {_RIGHT_TO_LEFT})*)|--[a-z][a
 
 
 def laid_out(value: Any) -> Any:
-    """Text of a page: options and ``[95 %]`` are never broken, and words from right to left do not turn what is beside them.
+    """Text of a page: options and ``[95 %]`` are never broken, and words from right to left do not move their neighbours.
 
     In attributes, which hold no markup, a template escapes a text itself.
     """

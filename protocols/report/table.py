@@ -1,4 +1,4 @@
-"""Tables: columns that say what they are, and rows of values.
+"""Tables: columns with their descriptions, and rows of values.
 
 A column is described here and nowhere else: a table writes itself for a terminal, a page, JSON, CSV, Markdown, LaTeX and pandas,
 and docs/metrics.md is made of the same columns.
@@ -60,7 +60,7 @@ DIFFERENCE = Scale("pp", "-100 to 100", points)
 """Of percentage points with a sign."""
 SPREAD = Scale("pp", "from 0", percent)
 SHARE = Scale("%", "at most 100", percent)
-"""Of a difference relative to what it is from."""
+"""Of a relative difference."""
 COUNT = Scale("count", "from 0", lambda n: f"{n:,}")
 HUNDREDTHS = SPREAD._replace(text=lambda spread: f"{100 * spread:.2f}")
 SMALL = COUNT._replace(text=str)

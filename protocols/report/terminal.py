@@ -15,9 +15,9 @@ from protocols.report.text import line, unbroken
 from protocols.report.view import View
 
 WHOLE = 24
-"""Longest cells that are never broken: an accuracy with its interval has 20 characters; what is longer is text."""
+"""Longest cells that are never broken: an accuracy with its interval has 20 characters; longer cells are text."""
 WORD = re.compile(r"\[[^]]*\]|\S+")
-"""Of a heading: what is never broken."""
+"""Parts of a heading that are never broken."""
 GAP = 2
 """Between columns, in characters."""
 
@@ -91,7 +91,7 @@ def _broken(heading: str, width: int) -> list[str]:
 
 
 def stacked(tables: Iterable[Table]) -> list[RenderableType]:
-    """Tables below each other, each with its title and what it shows; those without rows are left out."""
+    """Tables below each other, each with its title and a line about it; tables without rows are left out."""
     parts: list[RenderableType] = []
     for table in tables:
         if table.rows:

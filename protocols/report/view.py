@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Tile(NamedTuple):
-    """A figure below the headline, what it is, and a colour of the page (may be empty)."""
+    """A figure below the headline, its description, and a colour of the page (may be empty)."""
 
     value: str
     label: str

@@ -1,4 +1,4 @@
-"""The notes of a CLDyB summary, its headline and figures; of score, as far as it says the same."""
+"""The notes of a CLDyB summary, its headline and its tiles; score uses some of them."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _compared(s: Summary) -> Iterator[Note]:
 
 
 def covered(drop: Drop, searches: int = 1, shared_first: bool = True) -> Iterator[Note]:
-    """Over what the interval of the drop holds, what it is conditional on, and what would narrow it; else why there is none.
+    """Conditions of the drop's interval, and the option that would narrow it; without an interval the reason.
 
     ``searches``: groups of methods that have found sequences of their own; ``shared_first``: all sequences begin with one task.
     """
@@ -240,7 +240,7 @@ def _steps(s: Summary) -> Iterator[Note]:
 
 
 def _robustness(s: Summary) -> Iterator[Note]:
-    """Of methods that were searched alone: what their robustness is, and whose search fell short."""
+    """Robustness of methods that were searched alone, and methods whose own search fell short."""
     if not s.separate:
         return
     yield note("cldyb.robustness")

@@ -1,4 +1,4 @@
-"""Texts of the notes of CLDyB, of which score uses many."""
+"""Sentences of the notes of CLDyB; score uses many of them."""
 
 from protocols.report.notes import Text
 

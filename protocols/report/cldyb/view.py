@@ -7,7 +7,7 @@ from typing import Any
 from protocols.cldyb.summary import Summary
 from protocols.report.cldyb import notes, tables
 from protocols.report.cldyb.figures import figures
-from protocols.report.gallery import drawn, gallery, the_one_task
+from protocols.report.gallery import found_and_random, the_one_task
 from protocols.report.table import CLDYB
 from protocols.report.view import View
 from seqsearch.results.run import RunResults
@@ -56,13 +56,7 @@ def view(s: Summary, results: RunResults | None = None) -> View:
         notes=tuple(notes.notes(s)),
         draws=lambda: figures(s, trace),
         key_figures=2 if s.placed else 1,
-        pictures=lambda pools: (
-            ()
-            if not results
-            else [the_one_task(results, pools)]
-            if one
-            else [gallery(results, pools), *drawn(results, pools)]
-        ),
+        pictures=lambda pools: [the_one_task(results, pools)] if one and results else found_and_random(results, pools),
         how=(ONE_TASK,) if one else (HOW, SEEN if seen else UNSEEN),
         configs=(results.config,) if results else (),
         data=_data(s),

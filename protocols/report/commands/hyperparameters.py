@@ -1,4 +1,4 @@
-"""With which hyperparameters the methods of a run were trained, as its ``config.json`` says: a line a method, and JSON."""
+"""The hyperparameters of the methods of a run, from its ``config.json``: a line a method, and JSON."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ KINDS = {
     "scratch": ("scratch", "networks from scratch"),
     "tiny": (TINY, "that network, of any size of images"),
 }
-"""Networks with defaults of their own: how a column is headed, and what they are."""
+"""Networks with defaults of their own: the heading of their column, and a description."""
 
 
 OWN = f"{OURS}, docs/methods.md; a method's page names its paper"

@@ -38,7 +38,7 @@ LAID_OUT = {
     "score": "protocols.report.score.tables",
     "streams": "protocols.report.commands.streams",
 }
-"""Modules whose ``LAYOUTS`` have the columns of a section; ``MEANT``, where it has one, says what rows are of (`Section`)."""
+"""Modules whose ``LAYOUTS`` have the columns of a section; ``MEANT``, where it has one, has the measures of rows (`Section`)."""
 UNLIKE = (
     "Papers mean several things by one name, and one thing by several: the source says whose definition a column has, and "
     "where ours differs from it."

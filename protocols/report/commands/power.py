@@ -65,7 +65,7 @@ LAYOUTS = (OF_FOUND, OF_SEEDS, OF_ORDERS)
 
 @dataclass(frozen=True)
 class Size:
-    """A size of a study: ``of`` names what it has how many of; ``power`` is for each difference that was asked for.
+    """A size of a study: ``of`` has its numbers by name; ``power`` is for each difference that was asked for.
 
     ``half_width``: of the 95 % interval; NaN where it is not computed.
     """

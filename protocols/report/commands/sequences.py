@@ -32,7 +32,7 @@ KINDS = {
 FOUND = ("searched", "hard", "easy", "fitted", "given")
 """Kinds that are shown however many there are."""
 MOST = 10
-"""Sequences of the other kinds that are shown, by what they are called without their number."""
+"""Sequences of the other kinds that are shown, by their names without the number."""
 
 
 def render(title: str, sequences: Sequence[InNames], rest: str = "") -> RenderableType:

@@ -1,4 +1,4 @@
-"""``seqsearch status``: how a run is doing, in words."""
+"""The output of ``seqsearch status``: the state of a run, in words."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def lines(s: Status) -> list[str]:
 
 
 def _figures(said: dict[str, Any], running: bool) -> list[str]:
-    """The lines of what a run said of itself; what it did not say is 0."""
+    """The lines about a run's own record; a missing number is 0."""
 
     def n(name: str) -> int:
         value = said.get(name)

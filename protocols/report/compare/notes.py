@@ -1,4 +1,4 @@
-"""The notes of a comparison, its headline, and the figures below it."""
+"""The notes of a comparison, its headline, its tiles, and their sentences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from seqsearch.distribution.contrast import FEWEST_OVER
 from seqsearch.distribution.mean_difference import Estimate
 
 LONGEST = 500
-"""Characters of what a run says of itself."""
+"""Characters of a remark of a run."""
 NAMED = 3
 """Accuracies that are named of those without an interval, and runs that have a figure below the headline."""
 

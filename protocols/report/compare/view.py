@@ -122,7 +122,7 @@ def write_folder(out: Path, c: Comparison) -> list[Path]:
 
 
 def accuracy_rows(c: Comparison) -> list[Row]:
-    """Of ``accuracy.parquet``: what was measured, column by column."""
+    """Rows of ``accuracy.parquet``, column by column."""
     return [
         {"column": column, "method_id": method, "accuracy": value, "half_width": finite(half)}
         for i, column in enumerate(c.table.columns)

@@ -1,4 +1,4 @@
-"""The notes of a duel, its headline, and the figures below it: nothing that the intervals do not hold."""
+"""The notes of a duel, its headline, its tiles, and their sentences: no claim that the intervals do not support."""
 
 from __future__ import annotations
 

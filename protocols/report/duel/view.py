@@ -86,7 +86,7 @@ def figures(s: DuelSummary) -> list[Panels]:
 
 
 def _again(s: DuelSummary) -> list[tuple[str, str, Again]]:
-    """Sequences that were trained again: what they are, their colour, and their figures."""
+    """Sequences that were trained again: their names, colours and figures."""
     a, b = s.methods
     called = {"a": (f"worst for {a}", "found"), "b": (f"worst for {b}", "easy"), "": ("given", "given")}
     return [(*called[w.side], w) for w in (*s.worst, *s.found, *s.given)]

@@ -35,7 +35,7 @@ GROUPS = {
     "hard": ("hard", "found"),
     "easy": ("easy", "easy"),
 }
-"""Groups of sequences: what they are called, and their colours; the last on top."""
+"""Groups of sequences: their names and colours; the last on top."""
 OF_STRIPS = {"mean": ("mean of random sequences, 95 %", "random"), "paper": ("paper's estimate of the mean", "paper")}
 MOST_CELLS = 10
 """Tasks whose similarities stand in words beside the matrix."""
@@ -196,7 +196,7 @@ def similarity(s: EdgeSummary) -> Panels:
 
 
 def predicted(fit: MethodFit, ax: Axes | None = None) -> Figure:
-    """Accuracy as a fit predicts it, against what was measured."""
+    """Predicted against measured accuracy."""
     return scatter(_by_prediction(fit), "predicted accuracy, percent", "measured accuracy, percent", ax=ax)
 
 

@@ -217,7 +217,7 @@ def _verdicts(s: EdgeSummary) -> Iterator[Note]:
 
 
 def _hidden(m: MethodEdge) -> bool:
-    """Whether ranks claim what no digit shows."""
+    """Whether ranks differ significantly while the digits shown are equal."""
     t = m.adjusted or m.test
     return t is not None and m.claim != "constant" and bool(claimed(t)) and not seen(m)
 

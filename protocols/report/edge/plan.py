@@ -143,7 +143,7 @@ def tasks(s: PlanSummary) -> Table:
 
 
 def planned(p: ExtremesPlan, random: Sequence[float | None]) -> Table:
-    """Each extreme, its bound and how near to it, and what it took."""
+    """Each extreme, its bound, the distance to the bound, and the cost of the search."""
     rows: list[tuple[Value, ...]] = [
         (f"{kind}-{i}", e.value, e.bound, way(p, e), beyond(p, e.value), e.planner, e.moves, e.seconds)
         for kind, extremes in (("hard", p.hard), ("easy", p.easy))

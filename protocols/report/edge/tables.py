@@ -1,4 +1,4 @@
-"""The tables of an EDGE summary, for the terminal and the report alike."""
+"""The tables of an EDGE summary."""
 
 from __future__ import annotations
 
@@ -264,7 +264,7 @@ def key(s: EdgeSummary) -> Table:
 
 
 def distribution(s: EdgeSummary) -> Table:
-    """Parts of the spread of each method, and what lies beyond the random sequences."""
+    """Components of the spread of each method, and the share of sequences beyond the random ones."""
     rows: list[tuple[Value, ...]] = []
     for m in s.methods:
         e = m.estimate

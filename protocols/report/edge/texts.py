@@ -1,4 +1,4 @@
-"""Texts of the notes of EDGE runs and plans."""
+"""Sentences of the notes of EDGE runs and plans."""
 
 from protocols.report.notes import Text
 

@@ -12,7 +12,7 @@ from protocols.report.edge import notes
 from protocols.report.edge.figures import figures
 from protocols.report.edge.tables import bounds, distribution, extremes, fits, key, luck, ranks
 from protocols.report.edge.truth import related, truth
-from protocols.report.gallery import drawn, gallery
+from protocols.report.gallery import found_and_random
 from protocols.report.table import EDGE
 from protocols.report.view import View
 from seqsearch.distribution.interval import Interval
@@ -45,7 +45,7 @@ def view(s: EdgeSummary, results: EdgeResults | None = None) -> View:
         tables=similarities[1:] if s.unfinished else tables,
         notes=tuple(notes.notes(s)),
         draws=lambda: figures(s, results),
-        pictures=lambda pools: [gallery(results.run, pools), *drawn(results.run, pools)] if results else [],
+        pictures=lambda pools: found_and_random(results.run if results else None, pools),
         how=(*(OBJECTIVES[p.objective] for p in s.plans[:1]), TRAINED),
         configs=(results.run.config,) if results else (),
         data=_data(s),

@@ -1,4 +1,4 @@
-"""The notes of an explanation, its headline, and the figures below it."""
+"""The notes of an explanation, its headline, its tiles, and their sentences."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def headline(s: Summary) -> Note:
 
 
 def accuracy(s: Summary) -> Effects | None:
-    """Effects on accuracy, of what the headline speaks of."""
+    """Effects on accuracy, of the subject of the headline."""
     return s.overall.measures.get("accuracy") if s.overall else None
 
 
@@ -109,7 +109,7 @@ def _about(m: MethodEffects) -> Iterator[Note]:
 
 
 def covered(e: Effects) -> Iterator[Note]:
-    """Over what the intervals of accuracy are, and what they are conditional on."""
+    """Conditions of the intervals of accuracy."""
     names = list(dict.fromkeys(name for c in e.effects.values() for name in c.variances))
     if not names:
         return

@@ -233,7 +233,7 @@ def _means(methods: list[MethodEffects]) -> Table:
 
 
 def _turned(i: Interval, turn: int, whole: float = 0.0) -> Interval:
-    """With its sign turned, or what it leaves of a whole."""
+    """With its sign turned, or subtracted from a whole."""
     return i if turn > 0 else Interval(whole - i.value, whole - i.high, whole - i.low)
 
 

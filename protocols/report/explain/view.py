@@ -11,7 +11,7 @@ from protocols.evaluate.explain.summary import Explained, Summary
 from protocols.report.explain import notes
 from protocols.report.explain.tables import MEASURED, key, tables
 from protocols.report.figures import COLOURS, WIDTH, Panel, Panels, axes_of, styled
-from protocols.report.gallery import drawn, gallery
+from protocols.report.gallery import found_and_random
 from protocols.report.shapes import DASHED, Bar, bars, dotted
 from protocols.report.text import signed
 from protocols.report.view import View
@@ -42,7 +42,7 @@ def view(s: Summary, results: Explained | None = None) -> View:
         tables=() if s.unfinished else tables(s),
         notes=tuple(notes.notes(s)),
         draws=lambda: figures(s),
-        pictures=lambda pools: [gallery(run, pools), *drawn(run, pools)] if run else [],
+        pictures=lambda pools: found_and_random(run, pools),
         how=(HOW,),
         configs=(run.config,) if run else (),
         data={
@@ -56,7 +56,7 @@ def view(s: Summary, results: Explained | None = None) -> View:
 
 
 def figures(s: Summary) -> list[Panels]:
-    """Effects on accuracy, and on all other measures, of what the headline speaks of."""
+    """Effects on accuracy and on all other measures, of the subject of the headline."""
     if s.overall is None:
         return []
     of = "mean over methods" if s.overall.method == "mean" else s.overall.method

@@ -1,4 +1,4 @@
-"""The tables of a GTEP run beside those of its two phases: other choices, rankings, shared classes and look-alikes."""
+"""The tables of a GTEP run beside those of its two phases: other choices, rankings, shared classes and near duplicates."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CHOICES = {
     "conventional": ("chosen here", "of the one chosen on this pool", OWN),
     "original": ("original", "of the defaults", f"{GTEP}, Figs. 4 and 7 (original)"),
 }
-"""By the use of the setting that was evaluated: the heading of its H, what that is of, and a source."""
+"""By the use of the setting that was evaluated: the heading of its H, a description, and a source."""
 BY_CHOICE = Layout(
     "by_choice",
     "What choosing elsewhere costs",

@@ -215,7 +215,7 @@ def costs(s: Summary) -> Panels:
 
 
 def regrets(s: Summary) -> Panels:
-    """How many hyperparameters were tuned, against what choosing elsewhere cost (B.1, Figs. 10 and 11)."""
+    """The cost of choosing elsewhere by the number of hyperparameters tuned (B.1, Figs. 10 and 11)."""
     drawn, colours = [], series(s.results.methods)
     counts = {x.method: x.hyperparameters for x in first_phase(s)}
     for pool, title in names(s).items():

@@ -197,7 +197,7 @@ def tuning(s: Summary) -> str:
 
 
 def renamed(s: Summary) -> dict[str, str]:
-    """Pools by what they are called, where that is not their name."""
+    """Pools by their short names, where these are not their names."""
     called = {tuning(s): tuned_on(s), **{name: pool for pool, name in names(s).items()}}
     return {name: pool for name, pool in called.items() if name != pool}
 
@@ -265,7 +265,7 @@ def _evaluated(s: Summary, pool: str) -> Iterator[tuple[str, tuple[Value, ...]]]
 
 
 def failed(s: Summary) -> Iterator[tuple[str, str, str]]:
-    """Methods that have no figures on a pool: the method, what the pool is called, and why."""
+    """Methods that have no figures on a pool: the method, the short name of the pool, and the reason."""
     for pool, called in names(s).items():
         for method in s.results.methods if any(c.pool == pool for c in s.cells) else ():
             c = cell(s, pool, method)

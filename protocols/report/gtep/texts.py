@@ -1,4 +1,4 @@
-"""Texts of the notes of GTEP."""
+"""Sentences of the notes of GTEP."""
 
 from protocols.report.notes import Text
 

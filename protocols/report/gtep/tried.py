@@ -171,7 +171,7 @@ def troubles(s: Summary) -> Table:
 
 
 def expected(s: Summary) -> Table:
-    """Expected best of r settings, and what more would add; nothing where settings are no independent draws."""
+    """Expected best of r settings, and the gain of more settings; nothing where settings are no independent draws."""
     rows, searches = list[tuple[Value, ...]](), [x for x in first_phase(s) if x.best_of is not None]
     numbers = {len(x.scores) for x in searches}
     steps = sorted({*STEPS, min(numbers)} if len(numbers) > 1 else STEPS)

@@ -1,4 +1,4 @@
-"""The notes of an MCIL summary, and its headline."""
+"""The notes of an MCIL summary, its headline, and their sentences."""
 
 from __future__ import annotations
 

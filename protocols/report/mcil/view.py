@@ -173,7 +173,7 @@ def modalities(s: Summary) -> Panels:
 
 
 def costs(s: Summary) -> Panels:
-    """Avg against what is stored, the size of the model, and time."""
+    """Avg against storage, the size of the model, and time."""
     drawn, heads = [], [h for h in s.heads if h.ended][:MOST]
     colours = series(h.label for h in heads)
     for name, (of, scale) in COSTS.items():

@@ -154,7 +154,7 @@ def _failed(s: Summary) -> Iterator[Note]:
 
 
 def _without_interval(s: Summary) -> Iterator[Note]:
-    """Why figures have no interval: what holds for most of them first."""
+    """Why figures have no interval: the most frequent reason first."""
     there = _estimates(s)
     found = Counter(t.unavailable_because for t in there if t.unavailable_because).most_common()
     for why, number in found[:NAMED]:
@@ -177,7 +177,7 @@ def _asked(s: Summary) -> str:
 
 
 def _named(s: Summary) -> Iterator[Note]:
-    """How S was named, and what the rule says of the search part."""
+    """How S was named, and the S that the rule gives on the search part."""
     asked = _asked(s)
     yield note("online.shift_paper" if asked in PAPER_SETS else "online.shift_named", asked=asked, shift=s.shift)
     said = s.run.shift.get("by_rule")
@@ -216,7 +216,7 @@ def _chosen(s: Summary) -> Iterator[Note]:
 
 
 def _against_chance(s: Summary) -> Iterator[Note]:
-    """The baseline beside what independent labels would give; nothing without a sweep of the main part."""
+    """The baseline beside chance (independent labels); nothing without a sweep of the main part."""
     for shift in dict.fromkeys((0, s.shift)):
         if (r := blind.standing(s, shift)) is not None:
             yield note(

@@ -156,7 +156,7 @@ MENTIONED = (
 
 
 def baseline(s: Summary) -> str | None:
-    """The label of the blind baseline: what has figures and no code that could have an identity."""
+    """The label of the blind baseline: it has figures, and no code with an identity."""
     return next((r["method_id"] for r in s.run.figures if not r["config_digest"]), None)
 
 

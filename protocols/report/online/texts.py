@@ -1,4 +1,4 @@
-"""Texts of the notes of online runs."""
+"""Sentences of the notes of online runs."""
 
 from protocols.report.notes import Text
 

@@ -95,7 +95,7 @@ def _dropped(report: Report) -> list[str]:
 
 
 def _kind(why: str) -> str:
-    """A reason without what is particular to one image."""
+    """A reason without details of one image."""
     return re.sub(r"^\d+ x \d+ pixels, (more than .*)$", r"\1 pixels", why.split(" (")[0])
 
 

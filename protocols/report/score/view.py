@@ -12,7 +12,7 @@ from protocols.evaluate.score.summary import MethodScore, ScoreSummary
 from protocols.report.cldyb.figures import BY_METHOD
 from protocols.report.cldyb.tables import joint
 from protocols.report.figures import WIDTH, Panel, Panels, axes_of, styled
-from protocols.report.gallery import drawn, gallery
+from protocols.report.gallery import drawn, found_and_random
 from protocols.report.labels import labels
 from protocols.report.maps import cells
 from protocols.report.score import notes
@@ -41,9 +41,7 @@ def view(s: ScoreSummary, results: RunResults | None = None) -> View:
         notes=tuple(notes.notes(s)),
         draws=lambda: figures(s),
         pictures=lambda pools: (
-            [gallery(results, pools), *drawn(results, pools), *drawn(results, pools, HELD_OUT, "heldout")]
-            if results
-            else ()
+            [*found_and_random(results, pools), *drawn(results, pools, HELD_OUT, "heldout")] if results else ()
         ),
         configs=(results.config,) if results else (),
         data=_data(s),
