@@ -47,7 +47,7 @@ def write_page(path: Path, view: View, eyebrow: str, pools: Sequence[Pool] = ())
 def html(view: View, eyebrow: str, pools: Sequence[Pool] = ()) -> str:
     """A whole document; ``eyebrow`` stands above the headline."""
     figures = [f for f in view.draws() if f.panels]
-    said = pretraining(view.configs[0], pools) if view.configs else ""
+    warning = pretraining(view.configs[0], pools) if view.configs else ""
     return (
         environment()
         .get_template("page.html.j2")
@@ -56,8 +56,8 @@ def html(view: View, eyebrow: str, pools: Sequence[Pool] = ()) -> str:
             eyebrow=eyebrow,
             figures=figures,
             pictures_shown=view.pictures(pools),
-            more_shown=view.details or view.how or said or len(figures) > view.key_figures,
-            pretraining=said,
+            more_shown=view.details or view.how or warning or len(figures) > view.key_figures,
+            pretraining=warning,
             identities=[list(_flat("", config)) for config in view.configs],
             stand_in=STAND_IN if any(map(stand_in, view.configs)) else "",
         )

@@ -24,11 +24,11 @@ def show(what: RenderableType) -> None:
 
 def console() -> Console:
     """For stdout: as wide as its terminal; elsewhere as ``COLUMNS`` says, or 120 columns."""
-    said = os.environ.get("COLUMNS", "")
+    columns = os.environ.get("COLUMNS", "")
     if sys.stdout.isatty():
         return Console()
-    known = said.isascii() and said.isdecimal() and len(said) < 6
-    return Console(width=max(FEWEST, int(said)) if known else COLUMNS)
+    known = columns.isascii() and columns.isdecimal() and len(columns) < 6
+    return Console(width=max(FEWEST, int(columns)) if known else COLUMNS)
 
 
 class Bold(str):

@@ -81,10 +81,10 @@ def among_random(p: Placed, ax: Axes | None = None) -> Figure:
 
 def placed(p: Placed) -> Panels:
     """One strip."""
-    said = "Final accuracy of one training each, all with the same seed, mean over methods."
+    legend = "Final accuracy of one training each, all with the same seed, mean over methods."
     random = f"{percent(min(p.random))} % to {percent(max(p.random))} %"
     panel = Panel(among_random(p), f"found: {', '.join(map(percent, p.found))} %; random: {random}", wide=True)
-    return Panels("placed", "Found among random sequences", said, (panel,), shared=True)
+    return Panels("placed", "Found among random sequences", legend, (panel,), shared=True)
 
 
 def evaluated(trace: Sequence[Row], ax: Axes | None = None) -> Figure:
@@ -105,11 +105,11 @@ def _values(rows: Sequence[Row]) -> tuple[float, ...]:
 
 def candidates(trace: Sequence[Row]) -> Panels:
     """A strip a step of a search."""
-    said = "Each dot at its J. J is comparable within a row only."
+    legend = "Each dot at its J. J is comparable within a row only."
     there = [row for row in _by_step(trace) if row.values]
     said_of = (
         f"{row.name}: {min(row.values):.3g} to {max(row.values):.3g}, chosen {enumerated([f'{v:.3g}' for v in row.marked])}"
         for row in there
     )
     panels = (Panel(evaluated(trace), f"J of the candidates: {'; '.join(said_of)}", wide=True),)
-    return Panels("candidates", "Candidates evaluated", said, panels, shared=True)
+    return Panels("candidates", "Candidates evaluated", legend, panels, shared=True)

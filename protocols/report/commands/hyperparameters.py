@@ -16,13 +16,13 @@ MOST = 50
 
 def hyperparameters(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """By the label of a method; of runs from before all were recorded, those that the user gave (``identity.methods``)."""
-    said = config.get("hyperparameters")
-    if not isinstance(said, dict):
+    found = config.get("hyperparameters")
+    if not isinstance(found, dict):
         identity = config.get("identity")
         methods = identity.get("methods") if isinstance(identity, dict) else None
         named = methods if isinstance(methods, dict) else {}
-        said = {label: m.get("params") for label, m in named.items() if isinstance(m, dict)}
-    return {label: values for label, values in said.items() if isinstance(values, dict)}
+        found = {label: m.get("params") for label, m in named.items() if isinstance(m, dict)}
+    return {label: values for label, values in found.items() if isinstance(values, dict)}
 
 
 def render(config: Mapping[str, Any]) -> RenderableType:

@@ -102,7 +102,7 @@ def parameters(m: dict[str, Any]) -> Table:
     """Of a method that is described, with a column for each kind of networks on which a default is another."""
     kinds = differing(m["parameters"])
     columns = [DEFAULT_ON.named(_title(kind), kind) for kind in kinds]
-    words = {kind: embedded_of(m["caps"]) if kind == "embedded" else said for kind, (_, said) in KINDS.items()}
+    words = {kind: embedded_of(m["caps"]) if kind == "embedded" else about for kind, (_, about) in KINDS.items()}
     on = "; ".join(f"{_title(kind)}: on {words[kind]}" for kind in kinds)
     return table(
         PARAMETERS,

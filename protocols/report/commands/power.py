@@ -117,12 +117,12 @@ def render(run: str, found: Sequence[FoundSpread | PairSpread], differences: Seq
         of_found = isinstance(spread, FoundSpread)
         made_of = _of_found(made, differences) if of_found else _of_orders(made, differences)
         parts += [line(_title(run, spread), "bold"), line(_measured(spread)), line(""), Grid(made_of), line("")]
-        parts += [*(line(f"- {said}") for said in _sentences(made, differences)), line("")]
+        parts += [*(line(f"- {sentence}") for sentence in _sentences(made, differences)), line("")]
         if isinstance(spread, FoundSpread):
             title = f"Interval of the drop, {counted(spread.searches, 'search')}, {spread.random} random sequences"
             parts += [line(title, "bold"), line(""), Grid(_of_seeds(of_seeds(spread))), line("")]
     notes = (*NOTES, HALF_WIDTH) if any(isinstance(s, FoundSpread) for s in found) else NOTES
-    parts += [line(f"- {said}") for said in notes]
+    parts += [line(f"- {sentence}") for sentence in notes]
     return Group(*parts, columns_of("power"))
 
 
@@ -147,8 +147,8 @@ def to_json(run: str, found: Sequence[FoundSpread | PairSpread], differences: Se
         made = {"spread": measured, "sizes": [vars(s) for s in sizes(spread, differences)]}
         return made | ({"seeds": [vars(s) for s in of_seeds(spread)]} if isinstance(spread, FoundSpread) else {})
 
-    said: dict[str, Any] = plain({"run": run, "differences": list(differences), "power": [values(s) for s in found]})
-    return said
+    data: dict[str, Any] = plain({"run": run, "differences": list(differences), "power": [values(s) for s in found]})
+    return data
 
 
 def _title(run: str, spread: FoundSpread | PairSpread) -> str:
@@ -171,8 +171,8 @@ def _measured(spread: FoundSpread | PairSpread) -> str:
             f"Standard deviations, mean over methods. One training of a random sequence ({spread.random} sequences): "
             f"{_sd(spread.random_sd, spread.random)}. {training}"
         )
-    said = f"Standard deviation over {spread.draws} {spread.unit}: {_sd(spread.sd, spread.draws)}."
-    return f"{said} Of all pairs of methods, this difference varies most." if spread.second else said
+    text = f"Standard deviation over {spread.draws} {spread.unit}: {_sd(spread.sd, spread.draws)}."
+    return f"{text} Of all pairs of methods, this difference varies most." if spread.second else text
 
 
 def _sd(sd: float, n: int) -> str:
@@ -206,17 +206,17 @@ def _name(plural: str, n: int) -> str:
 
 def _sentences(made: Sequence[Size], differences: Sequence[float]) -> list[str]:
     """The cheapest size for each difference."""
-    said = []
+    sentences = []
     for i, d in enumerate(differences):
         enough = [s for s in made if s.power[i] >= WANTED]
         if enough:
             best = min(enough, key=lambda s: s.trainings)
             needs = " and ".join(f"{n} {_name(name, n)}" for name, n in best.of.items())
-            said.append(
+            sentences.append(
                 f"A difference of {100 * d:g} pp is detected in {100 * best.power[i]:.0f} % of studies with {needs}."
             )
         else:
-            said.append(
+            sentences.append(
                 f"A difference of {100 * d:g} pp needs more than this table has for {100 * WANTED:.0f} % power."
             )
-    return said
+    return sentences

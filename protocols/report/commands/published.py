@@ -101,8 +101,8 @@ def summary(pairs: Sequence[Pair]) -> str:
     """The ledger in a sentence."""
     parts = Counter(e.status for e, _ in run_first(pairs))
     trained = sum(1 for e, r in pairs if r and e.data)
-    said = enumerated([f"{n} {status}" for status, n in parts.items()])
-    return f"{counted(len(pairs), 'entry')}: {said}. " + (
+    by_status = enumerated([f"{n} {status}" for status, n in parts.items()])
+    return f"{counted(len(pairs), 'entry')}: {by_status}. " + (
         f"{trained} of those that were run trained anything on the papers' data."
         if trained
         else "Those that were run need no data: counts, and figures that follow from printed ones. "
@@ -127,9 +127,9 @@ def needs(
         found = f"MISSING: {d.where}" if d in missing else f"there{f', {odd}' if odd else ''}"
         lines.append(f"  data: {d.path} ({found}){f', licence {d.licence}' if d.licence else ''}")
     for name in ("weights", "preprocessing", "augmentation", "order", "seeds"):
-        if said := getattr(entry, name):
+        if text := getattr(entry, name):
             more = " (timm or the hub has them; downloaded when they are first used)" if name == "weights" else ""
-            lines.append(f"  {name}: {said}{more}")
+            lines.append(f"  {name}: {text}{more}")
     if entry.hours_how:
         lines.append(f"  hours: {f'{hours(entry)}, ' * bool(entry.estimated)}{entry.hours_how}")
     lines += [f"    {w.of}: {w.trainings:,} trainings of {w.images:,} images, {w.epochs:g} epochs" for w in entry.loads]
@@ -164,8 +164,8 @@ def in_miniature(ledger: Ledger, entry: Entry, small: Entry, places: Places) -> 
     """A miniature of an entry, the data that it stands in for, and its commands."""
     lines = [f"MINIATURE of {entry.name} on STAND-IN DATA: {ledger.paper(entry)}, {entry.where}: {entry.of}"]
     lines += [f"  stand-in data: {places.data}/{d.path} instead of {d.name}" for d in ledger.needed(entry)]
-    if said := networks(entry):
-        lines.append(f"  network: {said}")
+    if text := networks(entry):
+        lines.append(f"  network: {text}")
     lines += [f"  $ {c}" for c in commands(small, places)]
     return [*lines, f"  runs are kept in {places.out}; the same command goes on with them"]
 
@@ -174,8 +174,8 @@ def miniature_outcome(small: Entry, figures: Sequence[Figure]) -> RenderableType
     """The figures of a miniature, without the published ones."""
     grid = Grid(table(MINIATURE, "", [(f.row, f.column, _number(f, f.ours)) for f in figures]))
     there = sum(f.ours is not None for f in figures)
-    said = f"{small.name} runs to its end here: {there} of {counted(len(figures), 'figure')} came out"
-    return Group(line(STANDS, "bold"), line(""), grid, line(""), line(said))
+    text = f"{small.name} runs to its end here: {there} of {counted(len(figures), 'figure')} came out"
+    return Group(line(STANDS, "bold"), line(""), grid, line(""), line(text))
 
 
 def miniature_json(small: Entry, figures: Sequence[Figure]) -> dict[str, Any]:

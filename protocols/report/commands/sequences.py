@@ -39,10 +39,10 @@ def render(title: str, sequences: Sequence[InNames], rest: str = "") -> Renderab
     """All found sequences and the first `MOST` of every other sort, task by task; ``rest``: where the others are to be had."""
     shown, left = chosen(sequences)
     times = Counter(s.sequence.kind for s in sequences)
-    said = "; ".join(f"{n:,} {KINDS.get(kind, kind)}" for kind, n in times.items())
+    kinds = "; ".join(f"{n:,} {KINDS.get(kind, kind)}" for kind, n in times.items())
     groups = {c.group for s in sequences for task in s.tasks for c in task}
     one = next(iter(groups)) if len(groups) == 1 else ""
-    heads = [line(f"{title}: {said}", "bold"), *([line(f"all classes are of group {one}")] if one else [])]
+    heads = [line(f"{title}: {kinds}", "bold"), *([line(f"all classes are of group {one}")] if one else [])]
     ends = [line(f"{left:,} more random ones or the like are not shown{rest}", "dim")] if left else []
     return Group(*heads, *(part for s in shown for part in _sequence(s, with_groups=len(groups) > 1)), *ends)
 

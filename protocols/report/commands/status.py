@@ -40,13 +40,13 @@ def show(run: Path, *, as_json: bool, again: bool) -> None:
 
 def lines(s: Status) -> list[str]:
     """A status in words."""
-    said = s.said if s.state != "running" or s.said.get("state") == "running" else {}  # of an earlier session
+    record = s.said if s.state != "running" or s.said.get("state") == "running" else {}  # of an earlier session
     where = f" ({s.process})" if s.process else ""
-    reason = f": {said['reason']}" if s.state == "stopped" and said.get("reason") else ""
+    reason = f": {record['reason']}" if s.state == "stopped" and record.get("reason") else ""
     life = f", last sign of life {duration(s.silent_seconds)} ago" if s.silent_seconds is not None else ""
     found = [f"run {s.run}: {s.state}{reason}{where}{'' if s.state == 'finished' else life}"]
-    if said:
-        found += _figures(said, running=s.state == "running")
+    if record:
+        found += _figures(record, running=s.state == "running")
     elif s.journalled:
         found.append(f"  {counted(s.journalled, 'line')} in its journal; it said no more (made by an older version)")
     if s.broken:
@@ -61,42 +61,42 @@ def lines(s: Status) -> list[str]:
     return [shown(line) for line in found]
 
 
-def _figures(said: dict[str, Any], running: bool) -> list[str]:
+def _figures(record: dict[str, Any], running: bool) -> list[str]:
     """The lines about a run's own record; a missing number is 0."""
 
     def n(name: str) -> int:
-        value = said.get(name)
+        value = record.get(name)
         return int(value) if isinstance(value, (int, float)) and sensible(value) else 0
 
     if not n("total"):  # nothing has begun yet
-        return [f"  {', '.join([str(said.get('phase', 'starting')), *_times(said, running)])}"]
-    of = "" if said.get("state") == "finished" else f" of about {n('total'):,}"
+        return [f"  {', '.join([str(record.get('phase', 'starting')), *_times(record, running)])}"]
+    of = "" if record.get("state") == "finished" else f" of about {n('total'):,}"
     evaluated = f", {counted(n('judged'), 'candidate')} evaluated" if n("judged") else ""
     earlier = f"; {counted(n('replayed'), 'result')} of earlier sessions" if n("replayed") else ""
     again = f", {n('saved'):,} asked for again and not repeated" if n("saved") else ""
     found = [
-        f"  {said.get('phase')}: {n('done'):,}{of} {said.get('unit')}{evaluated}",
+        f"  {record.get('phase')}: {n('done'):,}{of} {record.get('unit')}{evaluated}",
         f"  {counted(n('trained'), 'training')} done{again}{earlier}",
     ]
     if running:
         here = "in the driver's process, one at a time"
         workers = f"{n('busy')} of {counted(n('workers'), 'worker')} busy" if n("workers") else here
-        if n("workers") and isinstance(share := said.get("busy_share"), float):
+        if n("workers") and isinstance(share := record.get("busy_share"), float):
             workers += f" ({percent(share)} % of the time so far)"
         jobs = max(0, n("in_flight") - (0 if n("workers") else n("queued")))  # in this process the others only wait
         found.append(f"  {workers}, {counted(jobs, 'job')} under way, {n('queued'):,} queued")
-    if times := _times(said, running):
+    if times := _times(record, running):
         found.append(f"  {', '.join(times)}")
-    troubles = said.get("troubles")
+    troubles = record.get("troubles")
     return found + [f"  went wrong: {trouble}" for trouble in (troubles[-3:] if isinstance(troubles, list) else [])]
 
 
-def _times(said: dict[str, Any], running: bool) -> list[str]:
-    at, left = said.get("at"), said.get("left_seconds")
-    since, stop = age(said.get("started"), at), age(at, said.get("stops_at"))
+def _times(record: dict[str, Any], running: bool) -> list[str]:
+    at, left = record.get("at"), record.get("left_seconds")
+    since, stop = age(record.get("started"), at), age(at, record.get("stops_at"))
     times = [f"{duration(since)} in this session"] if since is not None else []
     if running and isinstance(left, (int, float)) and sensible(left):
         times.append(f"about {duration(left)} left at most")
-    if running and said.get("stops_at") and stop is not None:
+    if running and record.get("stops_at") and stop is not None:
         times.append(f"stops in {duration(stop)} (--time-budget)")
     return times

@@ -76,7 +76,7 @@ def build_lines(record: dict[str, Any], out: Path) -> list[str]:
     lines = [f"{out}: {record['samples']} samples of {record['classes']} classes, digest {record['digest']}"]
     if record["missing"]:
         lines.append(f"{record['missing']} sample(s) left out: their images are missing")
-    return [shown(said) for said in lines]
+    return [shown(text) for text in lines]
 
 
 def render(record: dict[str, Any]) -> RenderableType:

@@ -40,10 +40,10 @@ def agreement(c: Comparison) -> Panels:
         values = zip(c.table.methods, c.table.column(reference).tolist(), c.table.column(column).tolist(), strict=True)
         dots = [(m, _colour(column), x, y) for m, x, y in values if math.isfinite(x + y)]
         if dots:
-            said = "; ".join(f"{m}: {percent(x)}, {percent(y)}" for m, _, x, y in dots)
+            label = "; ".join(f"{m}: {percent(x)}, {percent(y)}" for m, _, x, y in dots)
             [x_name, y_name] = labels([reference, column], AXIS)
             figure = named_dots(dots, f"{x_name}, percent", f"{y_name}, percent", percent_x=True)
-            panels.append(Panel(figure, f"{reference}, {column}, percent: {said}", column))
+            panels.append(Panel(figure, f"{reference}, {column}, percent: {label}", column))
     legend = f"Final accuracy of each method, percent, against that in {reference}."
     return Panels("agreement", f"Agreement with {reference}", legend, tuple(panels))
 

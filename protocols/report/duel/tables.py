@@ -189,11 +189,11 @@ def _claim(
 ) -> Iterator[tuple[Value, ...]]:
     """If the effect is as estimated, and if it is as small as its interval allows."""
     claim = f"{of(s, s.leader)} above {other(s, s.leader)} {what}"
-    for said, size, numbers in zip(("as estimated", "lower end"), effect, (n.estimated, n.least), strict=True):
+    for assumed, size, numbers in zip(("as estimated", "lower end"), effect, (n.estimated, n.least), strict=True):
         why = "" if numbers else "no interval yet" if math.isnan(size) else "no difference is shown"
         yield (
             claim,
-            said,
+            assumed,
             Marked(size, scale=scale),
             *(map(planned, numbers) if numbers else [None] * len(POWERS)),
             why,

@@ -68,13 +68,13 @@ def _pictures(s: DuelSummary, results: RunResults | None, pools: Sequence[Pool])
 
 def _data(s: DuelSummary) -> dict[str, Any]:
     found = [] if s.unfinished else findings(notes.notes(s))
-    said: dict[str, Any] = {
+    data: dict[str, Any] = {
         "run": s.run, "reached": s.unfinished[0] if s.unfinished else "", "findings": found, "stats": s.stats,
         "a": s.methods[0], "b": s.methods[1], "on_most": s.on_most,
         "more_often": s.sample.more_often if s.sample else "", "on_average": s.sample.on_average if s.sample else "",
         "pairs": {"sequences": s.pairs.names, "a": s.pairs.a, "b": s.pairs.b},
     }  # fmt: skip
-    return said | {name: getattr(s, name) for name in OF_SUMMARY}
+    return data | {name: getattr(s, name) for name in OF_SUMMARY}
 
 
 # ------------------------------------------------------------------------------------------------ figures
@@ -127,11 +127,11 @@ def differences(s: DuelSummary) -> Panels:
     """Gaps of sequences."""
     again = _again(s)
     random = s.pairs.gaps.tolist()
-    said = [f"random sequences: {points(min(random))} to {points(max(random))}"] if random else []
-    said += [f"their mean: {signed(s.sample.mean)}"] if random and s.sample else []
-    said += [f"{w.sequence} ({name}): {signed(w.gap)}" for name, _, w in again]
+    parts = [f"random sequences: {points(min(random))} to {points(max(random))}"] if random else []
+    parts += [f"their mean: {signed(s.sample.mean)}"] if random and s.sample else []
+    parts += [f"{w.sequence} ({name}): {signed(w.gap)}" for name, _, w in again]
     legend = "Final accuracy, first method minus second. Diamonds are means with 95 % intervals; dashed, upright: no difference."
-    there = (Panel(gap_rows(s), f"points; {'; '.join(said)}", wide=True),) if said else ()
+    there = (Panel(gap_rows(s), f"points; {'; '.join(parts)}", wide=True),) if parts else ()
     return Panels("differences", "Paired differences", legend, there, shared=True)
 
 

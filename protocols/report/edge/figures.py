@@ -92,8 +92,8 @@ def _paper(m: MethodEdge) -> list[float]:
 def strips(s: EdgeSummary) -> Panels:
     """One figure of all methods."""
     there = [m for m in s.methods if any(len(m.groups[n]) for n in ("random", "hard", "easy"))]
-    said = "; ".join(f"{m.method}: {', '.join(_in_words(m))}" for m in there)
-    panels = (Panel(strip(there), said, wide=True),) if there else ()
+    label = "; ".join(f"{m.method}: {', '.join(_in_words(m))}" for m in there)
+    panels = (Panel(strip(there), label, wide=True),) if there else ()
     legend = "Dots: random sequences, one training each. Diamonds: extremes, means over seeds; cross: the paper's three orders."
     return Panels("strips", "Random, hard and easy sequences", legend, panels, shared=True)
 
@@ -141,8 +141,8 @@ def distributions(s: EdgeSummary) -> Panels:
     """A figure a method."""
     panels = []
     for m in [m for m in s.methods if m.estimate]:
-        said = "; ".join(f"{n.name}: mean {percent(n.mu)} %, sd {percent(n.sigma)} points" for n in _normals(m))
-        panels.append(Panel(distribution(m), f"{m.method}: {said}", m.method))
+        label = "; ".join(f"{n.name}: mean {percent(n.mu)} %, sd {percent(n.sigma)} points" for n in _normals(m))
+        panels.append(Panel(distribution(m), f"{m.method}: {label}", m.method))
     legend = "Curves: normals fitted to a few sequences; short lines: single sequences."
     return Panels("distribution", "Estimated distribution", legend, tuple(panels), shared=True)
 
@@ -165,8 +165,8 @@ def ranges(s: EdgeSummary) -> list[Bar]:
 def bounds(s: EdgeSummary) -> Panels:
     """One figure of all methods."""
     rows = ranges(s)
-    said = "; ".join(f"{row.name}: {percent(row.low)} to {percent(row.high)} %" for row in rows)
-    panels = (Panel(bars(rows, "final accuracy, percent"), said, wide=True),) if rows else ()
+    label = "; ".join(f"{row.name}: {percent(row.low)} to {percent(row.high)} %" for row in rows)
+    panels = (Panel(bars(rows, "final accuracy, percent"), label, wide=True),) if rows else ()
     legend = "Bars: from the lowest to the highest final accuracy; short lines: single sequences."
     return Panels("bounds", "Bounds", legend, panels, shared=True)
 
@@ -207,11 +207,11 @@ def _by_prediction(fit: MethodFit) -> list[Dots]:
 
 def _ranges(groups: Sequence[Dots], x_text: Callable[[float], str]) -> str:
     """From where to where the points of each group go."""
-    said = []
+    label = []
     for group in groups:
         x, y = (sorted(values) for values in zip(*group.points, strict=True))
-        said.append(f"{group.name} {x_text(x[0])} to {x_text(x[-1])}, {percent(y[0])} to {percent(y[-1])} %")
-    return "; ".join(said)
+        label.append(f"{group.name} {x_text(x[0])} to {x_text(x[-1])}, {percent(y[0])} to {percent(y[-1])} %")
+    return "; ".join(label)
 
 
 def predictions(s: EdgeSummary) -> Panels:

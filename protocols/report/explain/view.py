@@ -73,8 +73,8 @@ def figures(s: Summary) -> list[Panels]:
 def _panels(measures: dict[Measure, Effects]) -> Iterator[Panel]:
     for measure, e in measures.items():
         if e.effects:
-            said = "; ".join(f"{name}: {signed(c.interval)}" for name, c in e.effects.items())
-            yield Panel(effects(e), f"{MEASURED[measure]}, points: {said}", MEASURED[measure])
+            label = "; ".join(f"{name}: {signed(c.interval)}" for name, c in e.effects.items())
+            yield Panel(effects(e), f"{MEASURED[measure]}, points: {label}", MEASURED[measure])
 
 
 def effects(e: Effects, ax: Axes | None = None) -> Figure:

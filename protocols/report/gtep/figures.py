@@ -57,8 +57,8 @@ def ranks(s: Summary) -> Panels:
     drawn = []
     for pool, title in names(s).items():
         if len(found := list(_rankings(s, pool))) > 1:
-            said = "; ".join(f"{name}: {enumerated([f'{m} {r}' for m, r in of.items()])}" for name, of in found)
-            drawn.append(Panel(rank_lines(found, series(s.results.methods)), f"Ranks by H. {said}", title, wide=True))
+            label = "; ".join(f"{name}: {enumerated([f'{m} {r}' for m, r in of.items()])}" for name, of in found)
+            drawn.append(Panel(rank_lines(found, series(s.results.methods)), f"Ranks by H. {label}", title, wide=True))
     legend = (
         f"Rank by H, 1 is the highest. As chosen: on {tuning(s)}; tuned: the same settings on the pool above; chosen here: "
         "settings of that pool; original: the defaults."
@@ -129,9 +129,9 @@ def over_tasks(s: Summary) -> Panels:
         cells = {c.method: c for c in valid(s, pool)}
         for group in sharing(s.results.methods):
             if shown := [cells[m] for m in group if m in cells]:
-                said = "; ".join(f"{c.method}: {percent(float(c.curve.mean(axis=0)[-1]))} %" for c in shown)
+                label = "; ".join(f"{c.method}: {percent(float(c.curve.mean(axis=0)[-1]))} %" for c in shown)
                 drawn.append(
-                    Panel(accuracy(shown, series(s.results.methods), y), f"tasks learned; in the end {said}", title)
+                    Panel(accuracy(shown, series(s.results.methods), y), f"tasks learned; in the end {label}", title)
                 )
     legend = "Acc_t, over all classes seen, percent: means; bands: range over class orders."
     return Panels("curves", "Accuracy as tasks arrive", legend, tuple(drawn))
@@ -159,8 +159,8 @@ def best_of(s: Summary) -> Panels:
     drawn = []
     for group in sharing(s.results.methods):
         if shown := [m for m in group if m in found]:
-            said = "; ".join(f"{m}: {percent(found[m][-1])} %" for m in shown)
-            drawn.append(Panel(expected(s, shown), f"settings tried; in the end {said}", tuning(s)))
+            label = "; ".join(f"{m}: {percent(found[m][-1])} %" for m in shown)
+            drawn.append(Panel(expected(s, shown), f"settings tried; in the end {label}", tuning(s)))
     legend = (
         "H in percent that settings are chosen by: of the best of r random ones, on average; on these class orders."
     )
@@ -192,8 +192,8 @@ def by_setting(s: Summary) -> Panels:
     for pool, (title, uses) in pools.items():
         cells = [c for m in s.results.methods for use in uses for c in valid(s, pool, use) if c.method == m]
         for figure in ("Acc", "AvgAcc") if cells else ():
-            said = "; ".join(f"{c.method}, {c.use}: {percent(float(np.mean(_of_orders(c, figure))))} %" for c in cells)
-            drawn.append(Panel(settings(cells, figure), f"{figure}: {said}", f"{title}: {figure}", wide=True))
+            label = "; ".join(f"{c.method}, {c.use}: {percent(float(np.mean(_of_orders(c, figure))))} %" for c in cells)
+            drawn.append(Panel(settings(cells, figure), f"{figure}: {label}", f"{title}: {figure}", wide=True))
     legend = "Bars: percent, mean over class orders; short lines: single orders."
     return Panels("settings", "Methods by the setting that was evaluated", legend, tuple(drawn))
 
@@ -208,8 +208,8 @@ def costs(s: Summary) -> Panels:
         for found, x_name in ((sizes, "size of the model, MB"), (times, "training time of one order, s")):
             if found:
                 dots = [(c.method, colours[c.method], x, float(c.acc.mean())) for c, x in found]
-                said = "; ".join(f"{m}: {x:.3g}, {percent(y)} %" for m, _, x, y in dots)
-                drawn.append(Panel(named_dots(dots, x_name, "Acc, percent"), f"{x_name}, and Acc: {said}", title))
+                label = "; ".join(f"{m}: {x:.3g}, {percent(y)} %" for m, _, x, y in dots)
+                drawn.append(Panel(named_dots(dots, x_name, "Acc, percent"), f"{x_name}, and Acc: {label}", title))
     legend = f"{METHOD} Acc in percent, mean over class orders. Times are of the machines of this run."
     return Panels("costs", "Accuracy and cost", legend, tuple(drawn))
 
@@ -225,7 +225,7 @@ def regrets(s: Summary) -> Panels:
         ]
         if dots:
             x_name, y_name = "hyperparameters tuned", "regret, points of H"
-            said = "; ".join(f"{m}: {x:.0f}, {points(y)}" for m, _, x, y in dots)
-            drawn.append(Panel(named_dots(dots, x_name, y_name), f"{x_name}, and {y_name}: {said}", title))
+            label = "; ".join(f"{m}: {x:.0f}, {points(y)}" for m, _, x, y in dots)
+            drawn.append(Panel(named_dots(dots, x_name, y_name), f"{x_name}, and {y_name}: {label}", title))
     legend = f"{METHOD} Points of H that choosing on this pool would have brought; of these methods and choices, no fit is made."
     return Panels("regret", "Hyperparameters and regret", legend, tuple(drawn))

@@ -95,12 +95,18 @@ def _data(s: Summary) -> dict[str, Any]:
 
 def _rankings(r: Rankings) -> dict[str, Any]:
     a = r.agreement
-    said = {"tau": {"value": a.tau}, "p": a.p, "exact": a.exact, "pairs": a.pairs, "lacking": a.unavailable_because}
-    said |= {"told": [len(a.first), len(a.second), len(a.same) + len(a.reverse)]}
+    figures_of = {
+        "tau": {"value": a.tau},
+        "p": a.p,
+        "exact": a.exact,
+        "pairs": a.pairs,
+        "lacking": a.unavailable_because,
+    }
+    figures_of |= {"told": [len(a.first), len(a.second), len(a.same) + len(a.reverse)]}
     differing = {
         name: [[r.methods[i] for i in p] for p in of] for name, of in (("same", a.same), ("reverse", a.reverse))
     }
-    return {"pool": r.pool, "rankings": r.which, "methods": r.methods, "agreement": said | differing}
+    return {"pool": r.pool, "rankings": r.which, "methods": r.methods, "agreement": figures_of | differing}
 
 
 def _cell(c: Cell, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -84,9 +84,9 @@ class Choice:
     plateau: float | None
 
 
-def choice(said: Mapping[str, Any]) -> Choice | None:
+def choice(record: Mapping[str, Any]) -> Choice | None:
     """None where it has no curve, or one that is none."""
-    shifts, best, bound, plateau = (said.get(name) for name in ("shifts", "best", "bound", "plateau"))
+    shifts, best, bound, plateau = (record.get(name) for name in ("shifts", "best", "bound", "plateau"))
     if not (isinstance(shifts, list) and 1 < len(shifts) <= LONGEST and all(fits(x, int) and x >= 0 for x in shifts)):
         return None
     if any(a >= b for a, b in pairwise(shifts)) or not _numbers(best, len(shifts)):

@@ -191,8 +191,8 @@ def rankings(s: Summary) -> Panels:
         "Percent, a line a learner; upright: the interval of each accuracy by itself."
         f"{_baseline(s, [x.label for x in there])} The table of pairs says which learners differ.{_left_out(s)}"
     )
-    said = "; ".join(f"{x.label}: {percent(x.at[0].accuracy)}, {percent(x.at[s.shift].accuracy)}" for x in there)
-    panels = (Panel(ranking(s), said, wide=True),) if there else ()
+    label = "; ".join(f"{x.label}: {percent(x.at[0].accuracy)}, {percent(x.at[s.shift].accuracy)}" for x in there)
+    panels = (Panel(ranking(s), label, wide=True),) if there else ()
     return Panels("ranking", "Ranking, online and near-future", legend, panels)
 
 
@@ -213,8 +213,10 @@ def costs(s: Summary) -> Panels:
             if v is not None and math.isfinite(v) and v >= 0
         ]
         if dots:
-            said = "; ".join(f"{name}: {v:.4g}, {percent(y)} %" for name, _, v, y in dots)
-            drawn.append(Panel(named_dots(dots, x_name, y_name), f"{x_name}, and near-future accuracy: {said}", x_name))
+            label = "; ".join(f"{name}: {v:.4g}, {percent(y)} %" for name, _, v, y in dots)
+            drawn.append(
+                Panel(named_dots(dots, x_name, y_name), f"{x_name}, and near-future accuracy: {label}", x_name)
+            )
     legend = f"Each dot is a learner: near-future accuracy (S = {s.shift:,}), percent. Times are of the machines of this run."
     return Panels("costs", "Accuracy and compute", legend, tuple(drawn))
 
@@ -319,8 +321,8 @@ def shuffled(s: Summary) -> Panels:
     drawn = []
     for x in found[:MOST_CELLS]:
         where = f"evaluated in order {points(x.ordered)}; evaluated shuffled {points(x.shuffled)}"
-        said = f"Trained in order minus trained shuffled, points: {where}"
-        drawn.append(Panel(two_by_two(x), said, f"{x.label}, window {x.window:,}", note=said))
+        label = f"Trained in order minus trained shuffled, points: {where}"
+        drawn.append(Panel(two_by_two(x), label, f"{x.label}, window {x.window:,}", note=label))
     left = f" {len(found) - MOST_CELLS} more are in the table above." if len(found) > MOST_CELLS else ""
     legend = (
         f"Online accuracy, percent; higher is more strongly coloured. Cells of a column are of the same samples.{left}"

@@ -180,8 +180,8 @@ def _named(s: Summary) -> Iterator[Note]:
     """How S was named, and the S that the rule gives on the search part."""
     asked = _asked(s)
     yield note("online.shift_paper" if asked in PAPER_SETS else "online.shift_named", asked=asked, shift=s.shift)
-    said = s.run.shift.get("by_rule")
-    rule = said.get("shift") if isinstance(said, dict) else None
+    by_rule = s.run.shift.get("by_rule")
+    rule = by_rule.get("shift") if isinstance(by_rule, dict) else None
     if not _natural(rule):
         yield note("online.rule_none")
     elif rule > s.shift:

@@ -36,9 +36,9 @@ def caption_lines(found: dict[str, Found]) -> list[str]:
 
 def _audit(a: Audited) -> str:
     warned = a.names_class or a.accuracy > WARNED
-    said = f"  {a.column}: {a.accuracy:.1%} (chance {a.chance:.1%})"
+    text = f"  {a.column}: {a.accuracy:.1%} (chance {a.chance:.1%})"
     held = f", holds the class's name in {a.naming:.0%}" * (a.naming > 0)
-    return said + held + ": WARNING, this column alone predicts the class" * warned
+    return text + held + ": WARNING, this column alone predicts the class" * warned
 
 
 def _left_out(f: Found) -> list[str]:
@@ -48,9 +48,9 @@ def _left_out(f: Found) -> list[str]:
     if f.without_image:
         lines.append(f"left out: captions of {counted(f.without_image, 'image')} that are not there")
     if f.torn:
-        said = "value of what is bound together occurs" if f.torn == 1 else "values of what is bound together occur"
+        values = "value of what is bound together occurs" if f.torn == 1 else "values of what is bound together occur"
         lines.append(
-            f"{f.torn:,} {said} in several classes, or parts of the predefined split: each part of them is by itself"
+            f"{f.torn:,} {values} in several classes, or parts of the predefined split: each part of them is by itself"
         )
     return lines
 
@@ -85,10 +85,10 @@ def captions_of(pool: Pool) -> dict[str, Any] | None:
     read: Any = pool
     total = int(row_offsets(pool.classes)[-1])
     rows = np.unique(np.linspace(0, total - 1, min(total, LOOKED_AT)).astype(np.int64))
-    said: list[list[str]] = read.captions(rows)
-    per_image = Counter(len(s) for s in said)
-    words = [len(t.split()) for s in said for t in s]
-    there = rows[[bool(s) for s in said]]
+    captions: list[list[str]] = read.captions(rows)
+    per_image = Counter(len(s) for s in captions)
+    words = [len(t.split()) for s in captions for t in s]
+    there = rows[[bool(s) for s in captions]]
     few = there[np.linspace(0, len(there) - 1, min(3, len(there))).astype(np.int64)]
     return {
         "looked_at": len(rows),
@@ -105,10 +105,10 @@ def shown_captions(record: dict[str, Any]) -> list[str]:
     numbers = sorted(map(int, record["per_image"]))
     each = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
     words = record["words"]
-    said = f"{words[0]} to {words[2]} words, half of them {words[1]} at most" if words else "no words"
+    length = f"{words[0]} to {words[2]} words, half of them {words[1]} at most" if words else "no words"
     lines = [
         f"  captions: {record['share']:.1%} of {counted(record['looked_at'], 'image')} looked at have some, {each} an image, "
-        f"{said}; what is read is {_POLICIES.get(record['policy'], record['policy'])}"
+        f"{length}; what is read is {_POLICIES.get(record['policy'], record['policy'])}"
     ]
     lines += [f"    {shortened(text, LONGEST)}" for text in record["examples"]]
     return lines

@@ -54,8 +54,8 @@ def pretraining(config: Mapping[str, Any], pools: Sequence[Pool]) -> str:
     if not sets or not classes:
         return ""
     found = contamination(classes)
-    said = "; ".join(contamination_lines({s: found[s] for s in sets}, len(classes)))
+    named = "; ".join(contamination_lines({s: found[s] for s in sets}, len(classes)))
     return (
-        f"{said}. A network that was pre-trained on that set may know these classes. Names alone are compared; "
+        f"{named}. A network that was pre-trained on that set may know these classes. Names alone are compared; "
         "seqsearch pool show --against compares images."
     )

@@ -52,7 +52,7 @@ def build_lines(report: Report, record: dict[str, Any], out: Path, details: Path
     groups, kinds = {g for g, _, _ in report.classes}, Counter(_kind(why) for _, why in report.skipped)
     reasons = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
     more = f" in {details}" if details else ""
-    said = [
+    lines = [
         f"{out}: {report.images} images of {len(report.classes)} class(es) in {len(groups)} group(s), "
         f"{record['bytes'] / 1e6:.1f} MB, digest {record['digest']}",
         *_listed("skipped", f"image(s): {reasons}", [f"{where}: {why}" for where, why in report.skipped], more),
@@ -61,17 +61,17 @@ def build_lines(report: Report, record: dict[str, Any], out: Path, details: Path
         *_listed("maybe the same thing twice", "pair(s) of classes", [_pair(a) for a in report.aliases], more),
     ]
     if any(a.why == SAME_NAME for a in report.aliases):
-        said.append("  (--merge-aliases makes one class of those with the same name)")
-    said += [*report.notes, *caption_lines(report.captions)]
+        lines.append("  (--merge-aliases makes one class of those with the same name)")
+    lines += [*report.notes, *caption_lines(report.captions)]
     if report.duplicates:
-        said.append(f"{report.duplicates} image(s) came again in their class and are kept once")
+        lines.append(f"{report.duplicates} image(s) came again in their class and are kept once")
     if report.shared:
-        said.append(f"{report.shared} image(s) are in several classes")
+        lines.append(f"{report.shared} image(s) are in several classes")
     if report.ignored_count:
-        said.append(f"{report.ignored_count} file(s) are no images by their names, e.g. {report.ignored[0]}")
+        lines.append(f"{report.ignored_count} file(s) are no images by their names, e.g. {report.ignored[0]}")
     if details:
-        said.append(f"all of it is in {details}")
-    return [shown(text) for text in [*said, recommended(copyable(out), len(report.classes), bool(report.captions))]]
+        lines.append(f"all of it is in {details}")
+    return [shown(text) for text in [*lines, recommended(copyable(out), len(report.classes), bool(report.captions))]]
 
 
 def recommended(pool: str, classes: int, captioned: bool) -> str:

@@ -84,8 +84,8 @@ def transferred(s: ScoreSummary) -> Panels:
         for (group, method), d in s.transfer.items()
         if d is not None and math.isfinite(d.relative.value)
     }
-    said = "; ".join(f"{rows[i]}, {columns[j]}: {percent(v)} %" for (i, j), v in drops.items())
-    drawn = (Panel(_map(drops, labels(rows), labels(columns)), said, wide=True),) if drops else ()
+    label = "; ".join(f"{rows[i]}, {columns[j]}: {percent(v)} %" for (i, j), v in drops.items())
+    drawn = (Panel(_map(drops, labels(rows), labels(columns)), label, wide=True),) if drops else ()
     legend = "Relative drop, percent, stronger colours for larger drops. Rows: methods that searched; columns: methods evaluated."
     return Panels("transfer", "Transfer between methods", legend, drawn)
 
