@@ -18,7 +18,7 @@ BLIND = "blind (k chosen)"
 BLOCK, BLOCKS, STEPS = 64, 32, 32
 
 
-def told(value: float, half: float = math.nan, unavailable_because: str = "") -> Estimate:
+def estimate(value: float, half: float = math.nan, unavailable_because: str = "") -> Estimate:
     """A figure with an interval ``half`` to both sides; without one it says why."""
     return Estimate(
         Interval(value, value - half, value + half),
@@ -28,7 +28,7 @@ def told(value: float, half: float = math.nan, unavailable_because: str = "") ->
 
 
 def pair(first: str, second: str, online: float, future: float, half: float = 0.01) -> Pair:
-    return Pair(first, second, told(online, half), told(future, half))
+    return Pair(first, second, estimate(online, half), estimate(future, half))
 
 
 def noisy(label: str, right: list[int], n: list[int]) -> list[int]:

@@ -21,7 +21,7 @@ from seqsearch.distribution.runs import pairs
 from seqsearch.metrics.ranks import rank_correlations, without_rounding
 from tests.unit.report.edge_summaries import summary as edge
 from tests.unit.report.mcil_rows import summary as mcil
-from tests.unit.report.online_rows import differs, pair
+from tests.unit.report.online_rows import estimate, pair
 from tests.unit.report.test_cldyb_words import placed
 from tests.unit.report.test_duel import summary as duel
 
@@ -54,7 +54,7 @@ def test_figures_that_are_equal_but_for_rounding_have_no_direction(noise, seeds)
     assert not [p for p in pairs(table) if p.differs and not p.over.interval.sign]
     flat = np.reshape(noise, (3, 6)) + 0.5
     assert not [p for p in pairs(flat) if p.differs]
-    assert Interval(noise[0], 1e-13, 1e-12).sign == differs(noise[0], 0.0).sign == 0
+    assert Interval(noise[0], 1e-13, 1e-12).sign == estimate(noise[0], 0.0).sign == 0
     assert len(set(without_rounding(flat.ravel()))) == 1
     assert np.isnan(rank_correlations(flat[0], [1, 2, 3, 4, 5, 6]).srcc)
     assert np.isnan(similarity_correlation([1, 2, 3, 4, 5, 6], flat[0]).spearman.value.value)

@@ -69,7 +69,7 @@ def test_every_heading_is_found_as_a_table_shows_it() -> None:
         for c in layout.columns
         if c.title != FILLED
     }
-    assert {("cldyb", "Acc 16"), ("cldyb", "Robustness"), ("duel", "16 above")} <= shown
+    assert {("cldyb", "Acc 16"), ("cldyb", "Robustness"), ("duel", "win rate of 16")} <= shown
     assert [(of, name) for of, name in sorted(shown) if name and f" ({of}" not in answer(name)] == []
 
 

@@ -11,7 +11,7 @@ from protocols.cldyb.summary import MethodSummary
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
 from protocols.report import score_notes
 from protocols.report.cldyb import view
-from protocols.report.common_notes import ALIKE, OF_ZERO, without_interval
+from protocols.report.common_notes import OF_ZERO, SAME_SCORES, without_interval
 from protocols.report.terminal import render
 from seqsearch.distribution.drop import Drop, drop
 from tests.unit.report.test_cldyb_words import summary
@@ -32,7 +32,7 @@ def test_each_method_without_an_interval_is_named_with_its_reason() -> None:
     said = [n.values for n in without_interval([("er", FULL), ("slca", KNOWN), ("ranpac", SAME), ("icarl", FULL)])]
     assert said == [
         {"methods": ["er", "icarl"], "why": FULL.unavailable_because},
-        {"methods": ["ranpac"], "why": ALIKE},
+        {"methods": ["ranpac"], "why": SAME_SCORES},
     ]
     assert not list(without_interval([("slca", KNOWN)]))
     assert not list(without_interval([("er", SAME), ("slca", SAME)]))
