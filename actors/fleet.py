@@ -35,7 +35,7 @@ class Fleet:
 
     Args:
         keeps: states that nothing extends stay on the disk, for other runs.
-        events: told what happens to workers: name and details.
+        events: called with what happens to workers: name and details.
         trainer: makes a worker's trainer; None: the real one.
         check: raises `UserError` where the run is another process' by now.
 

@@ -28,7 +28,7 @@ class Metrics:
         }
         self._gauges = {n: Gauge(f"seqsearch_{n}", text, TAGS).set_default_tags(tags) for n, text in GAUGES.items()}
         self.recorded: dict[str, float] = {}
-        """Value of each metric as Ray was last told; counters as their sum."""
+        """Value of each metric as last reported to Ray; counters as their sum."""
 
     def set(self, **values: float) -> None:
         """Gauges to these values, counters up to these totals."""

@@ -1,4 +1,4 @@
-"""What Optuna, behind Ray Tune's searcher, proposes: asked between rounds and told in the order of trials, so that it repeats."""
+"""The settings that Optuna, behind Ray Tune's searcher, proposes: asked between rounds, with results in the order of trials."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ def check_optuna() -> None:
 def suggested(
     method: MethodSpec,
     space: Space,
-    told: Sequence[tuple[Mapping[str, Value], float]],
+    known_scores: Sequence[tuple[Mapping[str, Value], float]],
     count: int,
     seed: int,
     draws: int,
 ) -> list[dict[str, Value]]:
-    """``count`` settings that Optuna (TPE, behind Ray Tune's ``OptunaSearch``) proposes after it was ``told`` of others: a
-    function of these alone, and of the seed; of a method's file the name counts, not the folder that it lies in. Of settings
-    that diverged it is told the score 0.
+    """``count`` settings that Optuna (TPE, behind Ray Tune's ``OptunaSearch``) proposes after the ``known_scores`` of others.
+
+    They are a function of these scores and of the seed; of a method's file the name counts, not its folder. A setting that
+    diverged has the score 0.
 
     The first ``draws`` are random. Fewer where it proposes none that is valid and new.
     """
@@ -52,11 +53,13 @@ def suggested(
         for name, s in sorted(space.items())
     }
     name = method.target.rpartition("/")[2]
-    sampler = optuna.samplers.TPESampler(n_startup_trials=draws, seed=seed_of("optuna", seed, name, len(told)) % 2**32)
+    sampler = optuna.samplers.TPESampler(
+        n_startup_trials=draws, seed=seed_of("optuna", seed, name, len(known_scores)) % 2**32
+    )
     search = OptunaSearch(domains, metric=SCORE, mode="max", sampler=sampler)
-    for params, score in told:
+    for params, score in known_scores:
         search.add_evaluated_point(dict(params), score if score == score else 0.0)
-    return _valid(search, method, space, [p for p, _ in told], count)
+    return _valid(search, method, space, [p for p, _ in known_scores], count)
 
 
 def _valid(

@@ -1,7 +1,7 @@
 """Trials on Ray Tune: Tune places them, bounds how many run, and starts those again that were killed.
 
 A trial runs in a process of its own with the workbench of a worker, reports every edge as soon as it is there, and goes on when
-the driver has put it down. It starts no actor. What a trial had done before it was killed it is told by `Progress`. Tune's own
+the driver has put it down. It starts no actor. `Progress` says what a trial had done before it was killed. Tune's own
 files stay in memory, and nothing is read from them: the journal of the run is what a resumed run begins with.
 """
 
@@ -48,7 +48,7 @@ class TunedTrials:
 
     Args:
         keeps: states stay on the disk when nothing extends them, for other runs.
-        events: told of what happens to trials, for the log.
+        events: called with what happens to trials, for the log.
         check: raises `UserError` where the run is another process' by now.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The classes of a CLDyB study, told from its pools alone: those in play, those to tune on, and whether they are enough."""
+"""The classes of a CLDyB study, found from its pools alone: those in play, those to tune on, and whether they are enough."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Pair:
 def pair(data: RunResults, method: str, troubles: list[str], found: Sequence[TaskSequence] | None = None) -> Pair:
     """What is complete of a method on ``found`` sequences (default: those found for it) and on random ones.
 
-    What is not is told to ``troubles``.
+    The others are named in ``troubles``.
     """
     found, random = data.found(method) if found is None else list(found), data.random()
     asked = _asked(data, method, random)

@@ -23,7 +23,7 @@ Why = Literal["equal", "noise"]
 
 @dataclass(frozen=True)
 class Steps:
-    """How well the steps of all searches told their candidates apart; those at which one candidate was evaluated do not count.
+    """How well J separated the candidates at the steps of all searches; those at which one candidate was evaluated do not count.
 
     ``equal``: all J are the same. ``noise``: the largest and the smallest are within `ERRORS` standard errors of their
     difference, taken for independent. ``told``: they are not. ``unknown``: the noise of some J is not known. ``alone``: steps at

@@ -109,7 +109,7 @@ class Summary:
     ``separate``: each method was searched alone, so that ``found.acc`` is its robustness. ``mean`` is the mean over
     methods, None if there is one only. ``stats`` are the counts of ``stats.json``. ``troubles`` say what is missing, or biased.
     Nothing is claimed of a run that is not finished, so that its methods have no figures: ``unfinished`` says how far it came.
-    ``steps``: how searches told candidates apart. ``held_out``: what being searched for costs a method (``--leave-one-out``).
+    ``steps``: how well searches separated candidates. ``held_out``: what being searched for costs a method (``--leave-one-out``).
     ``same``: why nothing differs, if it does not and that is known. ``placed``: the found sequences among the random ones, with
     the test that the headline rests on. ``at_chance``: methods that do not differ from chance. ``baseline``: where random
     sequences come from. ``placebo``: rewards were shuffled. ``gap``: of the methods that were trained jointly.

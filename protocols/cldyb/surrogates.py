@@ -33,7 +33,7 @@ class Surrogates:
 
 
 def surrogates_of(data: RunResults) -> Surrogates | None:
-    """None if the methods searched themselves. Of found sequences no agreement is told: they were selected, random ones drawn."""
+    """None if the methods searched themselves. Found sequences have no agreement: they were selected."""
     identity = data.config.get("identity")
     said = identity.get("surrogates") if isinstance(identity, dict) else None
     if not isinstance(said, dict) or not said:

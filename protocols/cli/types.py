@@ -1,4 +1,4 @@
-"""Types of options: what is not of them is told in one line that names the flag and what would be possible."""
+"""Types of options: a wrong value is refused in one line that names the flag and what would be possible."""
 
 from __future__ import annotations
 

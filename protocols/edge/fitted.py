@@ -24,7 +24,7 @@ from seqsearch.results.run import RunResults
 
 SideName = Literal["hard", "easy"]
 Found = Literal["more", "less", "open"]
-"""Whether fitted orders are more extreme than random ones trained again, less, or neither can be told."""
+"""Whether fitted orders are more extreme than random ones trained again, less, or undecided."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ Tables = dict[str, dict[int, list[float]]]
 
 
 def _tables(data: RunResults, method: str, seeds: Sequence[int], troubles: list[LeftOut]) -> Tables:
-    """Of orders that were evaluated to their end with all seeds; others are told."""
+    """Of orders that were evaluated to their end with all seeds; others are named."""
     found: Tables = {}
     lost = 0
     for s in data.sequences:

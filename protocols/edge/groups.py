@@ -95,7 +95,7 @@ def grouped(sequences: Iterable[TaskSequence]) -> dict[str, list[TaskSequence]]:
 
 
 def groups_of(data: RunResults, method: str, troubles: list[LeftOut]) -> dict[str, Group]:
-    """Every kind of sequence with the accuracies of its own seeds; those that failed with one of them are left out, and told.
+    """Every kind of sequence with the accuracies of its own seeds; those that failed with one of them are left out and named.
 
     ``random``, ``rs`` and ``own`` have one seed a sequence, another for each; ``crossed`` and ``crossed-rs`` are those of them
     that were trained with the scoring seeds, too; ``hard``, ``easy`` and ``every`` have the scoring seeds.

@@ -1,5 +1,5 @@
-"""The classes of an EDGE study and the matrices of its files, told from pools and files alone: no method is looked for, and torch
-is not imported."""
+"""The classes of an EDGE study and the matrices of its files, from pools and files alone: no method is looked for, and torch is
+not imported."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class EdgeSummary:
     ``mean`` is the mean over methods, on which the headline is; None with one method, or if they were not all evaluated on the
     same sequences. ``troubles`` say what was left out, and why.
     ``unfinished``: how far it came, rollouts evaluated so far, and the command that
-    goes on; None if it is finished. ``at_chance``: methods that are not told from chance on random sequences, by the trainings
+    goes on; None if it is finished. ``at_chance``: methods that are at chance on random sequences, by the trainings
     that have seeds of their own.
     """
 
@@ -264,7 +264,7 @@ def _planned(data: RunResults) -> int | None:
 
 
 def _estimates(groups: dict[str, Group], S_mean: float | None) -> tuple[Estimate, Estimate | None]:
-    """From random sequences, and as the paper has it; order and training are told apart by what has the scoring seeds."""
+    """From random sequences, and as the paper has it; scoring seeds separate the variance of orders from that of trainings."""
     random, hard, easy, every = (groups[n] for n in ("random", "hard", "easy", "every"))
     shared = every if len(every) else groups["crossed"]
     crossed = shared.accuracy if len(shared) else None

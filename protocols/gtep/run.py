@@ -55,7 +55,7 @@ class GtepRun(ProtocolRun):
         self._drop(r for j in self.plans.evaluated for r in j.rollouts)
 
     def _look(self) -> None:
-        """Compare images of both phases, if that was asked for; what is found is told, and changes nothing."""
+        """Compare images of both phases, if asked for; the result is reported and changes nothing."""
         s, study, world = self.session, self.study, self.study.world
         if not study.look:
             return

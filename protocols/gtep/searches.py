@@ -32,7 +32,7 @@ class Search:
         chosen: number of the chosen setting; None where all diverged.
         by_acc, by_avg: what Acc alone and AvgAcc alone would have chosen.
         best_of: expected best of r = 1 .. R settings; None if no setting counts, or they are no independent draws.
-        candidates: which settings cannot be told from the best.
+        candidates: which settings do not differ from the best.
         work: images stepped on for a setting, over all tasks and class orders, on average; NaN where the run does not say it.
         seconds: training time of all settings, on the machines of the run.
         troubles: settings that did not end well: number, status, and where and why as far as the run says.
@@ -101,7 +101,7 @@ def searches(found: GtepResults) -> Iterator[Search]:
 
 
 def best_set(shares: ArrayLike) -> WithTheBest:
-    """Which rows of ``shares [R, S]`` cannot be told from the best; none is told below `FEWEST` class orders.
+    """Which rows of ``shares [R, S]`` do not differ from the best; none does below `FEWEST` class orders.
 
     Two orders that agree by chance, as shares of a few dozen images do, would else tell anything apart.
     """

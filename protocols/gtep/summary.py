@@ -56,13 +56,13 @@ class Summary:
     cells: tuple[Cell, ...]
     searches: tuple[Search, ...]
     best: Mapping[tuple[str, str], WithTheBest]
-    """By pool and use: which methods cannot be told from the first."""
+    """By pool and use: which methods do not differ from the first."""
     compared: tuple[Compared, ...]
     optimism: Mapping[str, Difference]
     """By method."""
     agreements: tuple[Rankings, ...]
     at_chance: Mapping[tuple[str, str], tuple[AtChance, ...]]
-    """By pool and use: which methods are not told from chance."""
+    """By pool and use: which methods are at chance."""
 
 
 def read(run: Path) -> Exported:

@@ -33,7 +33,7 @@ from seqsearch.training.world import World
 ASHA_FIRST, ASHA_KEEPS = 2, 3
 """The task after which settings are first left; one of so many goes on. The first task has one schedule for all settings."""
 SUGGESTED = 5
-"""Settings that Optuna proposes before it is told of any of them."""
+"""Settings that Optuna proposes before it knows any of them."""
 
 
 class Known(Protocol):
@@ -189,13 +189,13 @@ class Sweep:
         yield self._on_all_tasks(left)
 
     def _suggested(self) -> Generator[list[Tried], None, None]:
-        """Optuna, told of each five in the order of their numbers."""
+        """Optuna, with the results of each five in the order of their numbers."""
         while (n := len(self.tried)) < self.s.most_trials:
-            told = [(dict(t.setting.added), self.score(t)) for t in self.tried.values()]
+            known_scores = [(dict(t.setting.added), self.score(t)) for t in self.tried.values()]
             count = min(SUGGESTED, self.s.most_trials - n)
             decided = self.known.decided(
                 f"optuna {self.method.label} {n} on {self.side.text}",
-                partial(suggested, self.method, self._space(), told, count, self.s.seed, OPTUNA_DRAWS),
+                partial(suggested, self.method, self._space(), known_scores, count, self.s.seed, OPTUNA_DRAWS),
             )
             params = _checked(decided, count)
             if not params:

@@ -1,4 +1,4 @@
-"""The classes of an MCIL study, told from its pool alone: those in play, and whether they are enough."""
+"""The classes of an MCIL study, found from its pool alone: those in play, and whether they are enough."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Summary:
         heads: one for each method that has results, by Avg, highest first; those without a run that ended last.
         others: further classifiers.
         pairs: of methods all whose runs ended, in the order of ``heads``.
-        at_chance: methods that are not told from chance after the last experience.
+        at_chance: methods that are at chance after the last experience.
         orders, seeds: class orders, and training seeds of each.
     """
 

@@ -1,4 +1,4 @@
-"""Methods of a run that are not told from chance: said wherever the run is summarised."""
+"""Methods of a run that are at chance: said wherever the run is summarised."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from seqsearch.results.run import Scored, TaskImages
 
 @dataclass(frozen=True)
 class AtChance:
-    """A method, no training of which is told from chance somewhere (`seqsearch.distribution.chance`).
+    """A method, no training of which is above chance somewhere (`seqsearch.distribution.chance`).
 
     Attributes:
         where: on what, e.g. ``on random sequences``.
@@ -52,7 +52,7 @@ class Ended:
 def at_chance(method: str, where: str, trainings: Sequence[Scored]) -> AtChance | None:
     """By final Acc, of which one class for every image gives the largest share that a class has of its task, over the tasks.
 
-    None where some training is told from chance, or could not be, or where it is not known which images were right.
+    None where some training is above chance, or could not be, or where it is not known which images were right.
     """
     if not all(s.right for s in trainings):
         return None
@@ -60,7 +60,7 @@ def at_chance(method: str, where: str, trainings: Sequence[Scored]) -> AtChance 
 
 
 def at_chance_or_none(method: str, where: str, figure: str, trainings: Sequence[Ended]) -> AtChance | None:
-    """None where some training is told from chance, or there is none that has images.
+    """None where some training is above chance, or there is none that has images.
 
     What few images cannot tell from chance, were all of them right, is at chance only if it is not above it as measured.
     """

@@ -42,7 +42,7 @@ class Owner:
     def check(self) -> None:
         """
         Raises:
-            UserError: another process has taken the run over, or that cannot be told.
+            UserError: another process has taken the run over, or that is unknown.
         """
         try:
             found = Inside(self._run).read(NAME, LONGEST)

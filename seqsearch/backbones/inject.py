@@ -125,7 +125,7 @@ class Transformer:
             tokens: from `tokens`, ``[n, N, D]``.
             blocks: what is injected where.
             prompts: further input tokens ``[P, D]`` or ``[n, P, D]``, without a position: put behind the others.
-            observe: told the number of each block and what it reads ``[n, N + P, D]``.
+            observe: called with the number of each block and what it reads ``[n, N + P, D]``.
 
         Returns:
             ``[n, N + P, D]``.

@@ -2,7 +2,7 @@
 
 A lookup from value to class is made of half of the images of each class and evaluated on the other half. Images that are bound
 together are in one half, or the same value of one advert would be learned and asked. A value stands for the class of whose
-images it has the largest share; one that was not seen, or is missing, for no class. Values are taken as they are told: a price
+images it has the largest share; one that was not seen, or is missing, for no class. Values are those of captions: a price
 that occurs once gives nothing away.
 """
 

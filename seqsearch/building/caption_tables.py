@@ -28,9 +28,9 @@ DEFAULT = (
     "Color", "Reg_year", "Bodytype", "Runned_Miles", "Engin_size", "Gearbox", "Fuel_type", "Price", "Seat_num", "Door_num",
     "Adv_year", "Adv_month", "Predicted_viewpoint",
 )  # fmt: skip
-"""Columns of DVM-CAR that are told, in this order."""
+"""Columns of DVM-CAR that captions have, in this order."""
 EXCLUDED = ("Maker", "Genmodel", "Genmodel_ID", "Adv_ID", "Image_ID", "Image_name")
-"""Columns that name the class or the image; they are told if they are asked for by name."""
+"""Columns that name the class or the image; captions have them if asked for by name."""
 MISSING = frozenset({"", "nan", "na", "n/a", "null"})
 """Values that are none, whatever their case."""
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d{1,2})?")
@@ -40,7 +40,7 @@ Coded = tuple[NDArray[np.int64], list[str]]
 
 
 def columns_of(table: Table, asked: str, others: Sequence[str]) -> tuple[list[str], bool]:
-    """The columns that are told, and whether they were named one by one.
+    """The columns of the captions, and whether they were named one by one.
 
     Args:
         asked: ``default`` (those of `DEFAULT` that are there), ``all``, or names with commas.
@@ -73,16 +73,16 @@ def columns_of(table: Table, asked: str, others: Sequence[str]) -> tuple[list[st
 
 
 def read_coded(table: Table, name: str) -> Coded:
-    """A column, its missing values as such, its numbers as they are told: whole ones without decimals, others with one."""
+    """A column, its missing values as such, its numbers as captions have them: whole ones without decimals, others with one."""
     codes, values = table.coded(name)
     bare = [" ".join(v.split()) for v in values]
     there = [v for v in bare if v.lower() not in MISSING]
     numeric = all(_NUMBER.fullmatch(v) for v in there)
     whole = numeric and all(float(v).is_integer() for v in there)
-    told = [_number(v, whole) if numeric and v.lower() not in MISSING else v for v in bare]
-    distinct = sorted({t for t in told if t.lower() not in MISSING})
+    values = [_number(v, whole) if numeric and v.lower() not in MISSING else v for v in bare]
+    distinct = sorted({t for t in values if t.lower() not in MISSING})
     place = {t: i for i, t in enumerate(distinct)}
-    return np.array([*(place.get(t, -1) for t in told), -1], dtype=np.int64)[codes], distinct
+    return np.array([*(place.get(t, -1) for t in values), -1], dtype=np.int64)[codes], distinct
 
 
 def _number(text: str, whole: bool) -> str:
@@ -102,8 +102,8 @@ def sentences(columns: dict[str, Coded]) -> list[str]:
     clauses: list[Any] = []
     for name, (codes, values) in columns.items():
         said = " ".join(name.replace("_", " ").lower().split())
-        told = strings([*(f", the {said} is {v}" for v in values), ""])
-        clauses.append(taken(told, np.where(codes < 0, len(values), codes)))
+        values = strings([*(f", the {said} is {v}" for v in values), ""])
+        clauses.append(taken(values, np.where(codes < 0, len(values), codes)))
     # Commas are in the clauses: with nulls to be skipped, Arrow 26 leaves out rows that have nothing else.
     joined = pc.binary_join_element_wise(*clauses, "")
     return [f"{text[2:]}." if text else "" for text in joined.to_pylist()]

@@ -29,7 +29,7 @@ class CaptionOptions:
 
     Attributes:
         source: file or folder that holds them; None: those that the images bring along.
-        columns: of a table, to be told: ``default``, ``all``, or names with commas; None: it holds texts.
+        columns: of a table, for the captions: ``default``, ``all``, or names with commas; None: it holds texts.
         bound: field or column that says what an image is of.
         leaks: captions that hold the class's name (``full``) or its last word (``head``) are dropped; ``keep`` keeps all.
         synonyms: JSON file of other names of classes, which are looked for as the names are.

@@ -137,7 +137,7 @@ def _start(pools: list[Any], min_side: int) -> None:
     global _pools, _min_side
     _pools, _min_side = [build_pool(p) if isinstance(p, str) else p for p in pools], min_side
     warnings.simplefilter("ignore")  # Pillow's, of odd metadata
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asked is told as well, and ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asked gets it as well, and ends us
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

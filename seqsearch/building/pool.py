@@ -159,8 +159,8 @@ def _write(
         own = _Class(c, options.min_images, writer, texts, report)
         for number, rows in pieces:
             found = zip(rows.tolist(), itertools.islice(checked, len(rows)), texts.texts(number, rows), strict=True)
-            for row, image, told in found:
-                own.add(number, row, image, told)
+            for row, image, captions in found:
+                own.add(number, row, image, captions)
                 done += 1
                 if done % CHUNK_IMAGES == 0 or done == total:
                     observe("checking", done, total, len(report.skipped))
@@ -208,7 +208,7 @@ class _Class:
         """Usable images so far."""
         return len(self._marks)
 
-    def add(self, number: int, row: int, image: Checked, told: tuple[list[str], str | None]) -> None:
+    def add(self, number: int, row: int, image: Checked, captions: tuple[list[str], str | None]) -> None:
         """The next image, from that row of that source, with its captions and what it is bound to."""
         path = self._texts.path(number, image.where)
         if image.problem:
@@ -217,7 +217,7 @@ class _Class:
             self._report.duplicates += 1
         else:
             self._marks.add(image.mark)
-            self._held.append(self._texts.image(number, row, image, told))
+            self._held.append(self._texts.image(number, row, image, captions))
             if len(self._marks) >= self._min:
                 self._release()
 

@@ -1,4 +1,4 @@
-"""Bounds of the numbers in settings, options and parameters: told in help and documents, checked when they are made."""
+"""Bounds of the numbers in settings, options and parameters: shown in help and documents, checked when they are made."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def load(kind: ItemKind, target: str) -> Any:
 
 
 def check_name(kind: ItemKind, target: str) -> None:
-    """Raises UserError: ``target`` is none of the names of a kind; those that look most like it are told first."""
+    """Raises UserError: ``target`` is none of the names of a kind; those that look most like it come first."""
     if target.endswith(".py"):
         raise UserError(f"{kind} {target!r}: name the class in it too, {target}:CLASS")
     if target not in (known := names(kind)):

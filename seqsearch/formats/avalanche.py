@@ -1,7 +1,7 @@
 """Avalanche: both of its constructors of class-incremental benchmarks take an order, in arrival order, and unequal tasks.
 
 The current one wants data sets that hold all classes, numbered from 0, so that a sequence of few classes needs labels by arrival;
-the classic one (``nc_benchmark``) takes few classes of many, and numbers them by arrival only when it is told to.
+the classic one (``nc_benchmark``) takes few classes of many, and numbers them by arrival only on request.
 """
 
 from __future__ import annotations

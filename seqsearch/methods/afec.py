@@ -16,7 +16,7 @@ Trainable: both backbones (at ``backbone_lr``), new head rows of each (at ``lr``
 classes, old rows stay as they are. Stored: backbone, head, F, phi (its head rows serve one task and are not kept).
 
 Departures from the public code, and why (effects are not measured unless given):
-- the code is task-incremental: it is told the task at prediction and reads that task's head. Here all classes seen
+- the code is task-incremental: it gets the task at prediction and reads that task's head. Here all classes seen
   compete, as in every method.
 - F is the mean of squared gradients of single images (`diagonal_fisher`), at the end of the task. The code takes it
   from the old task's loader when the next one begins: 64 times the squared gradient g of a batch of 20, summed over N / 20

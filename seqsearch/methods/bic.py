@@ -32,7 +32,7 @@ Departures from the public code (PyCIL), and why (effects are not measured unles
 - rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
 
 On ``scratch:tiny`` lambda is 1 and the split ratio .2, the images put aside are few and seen often; a ratio of .3, tried on three
-draws of classes, could not be told from it. docs/methods.md has the accuracies.
+draws of classes, did not differ from it. docs/methods.md has the accuracies.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ Departures from the public code (PyCIL), and why (effects are not measured unles
   rates here are those of ``loss=kd``: set ``lr`` and ``first_lr``.
 - means are of the exemplars as they are, as in PyCIL; the authors' code averages each image with its mirror image.
 
-On ``scratch:tiny`` T and lambda stay as published: T = 1 and lambda = .5, tried on three draws of classes, could not be told from
+On ``scratch:tiny`` T and lambda stay as published: T = 1 and lambda = .5, tried on three draws of classes, did not differ from
 them. ``loss=bce`` wants another rate there than ``loss=kd``: of .05, .5 and 2 only .5 learned well. docs/methods.md has the
 accuracies.
 """

@@ -22,7 +22,7 @@ Departures from the public code, and why (effects are not measured unless given)
   singular, and single precision with a tiny lambda is noise. ``ridge`` gives a lambda instead, without floor.
 - plain ridge scores. Some ports keep the solved V in a cosine layer, which divides scores by the norms of h and of each class's
   column of V; what is left is not the least-squares solution. On the glyphs (.881) that is -.002 +- .006, with lambda chosen
-  as in PILOT, too, -.004 +- .007 (10 sequences, paired, 95 %: `benchmarks.learning.departures`): no difference can be told.
+  as in PILOT, too, -.004 +- .007 (10 sequences, paired, 95 %: `benchmarks.learning.departures`): no significant difference.
 - the cosine classifier of the first task starts at N(0, 0.01^2); there, uniformly within 1 / sqrt(d). See `aper_adapter`.
 - with ``adapt=full`` its factor on cosines is fixed at 16; there, and here with adapters, it is learned, from 1.
 - no dropout within adapters and no augmentation, as in all methods here. On the embedded backbone adapters gain nothing (glyphs:

@@ -14,7 +14,7 @@ from seqsearch.planners.replicates import ALL_CLASSES
 from seqsearch.planners.step import PoolView
 
 IMAGES = 20
-"""Training images behind a prototype, unless told."""
+"""Training images behind a prototype, by default."""
 
 
 class AllClassesPlanner(CoroutinePlanner):

@@ -3,8 +3,8 @@
 Eq. 8 and Table 4 are those of "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models".
 
 Pure functions. The arms of a root are its ``B`` candidate tasks; a planner keeps a window of simulations in flight and
-calls `next_arm` before each. All that is known of the arms is ``visits`` (results told), ``in_flight`` (asked, not yet
-told) and ``means`` (of the results told; NaN for none). An arm whose mean is not finite although it was visited is
+calls `next_arm` before each. All that is known of the arms is ``visits`` (results known), ``in_flight`` (asked, not yet
+known) and ``means`` (of the known results; NaN for none). An arm whose mean is not finite although it was visited is
 invalid (a method diverged on it): it gets no more simulations and is never chosen.
 """
 
@@ -22,7 +22,7 @@ from seqsearch.core.errors import UserError
 Allocation = Literal["uniform", "halving", "uct"]
 
 TIE: Final = 1e-9
-"""Values of J, which are accuracies, that differ by no more are equal: rounding told them apart. The lowest index wins."""
+"""Values of J, which are accuracies, that differ by no more are equal: rounding separates them. The lowest index wins."""
 
 DIFFICULTY: Final = {"hard": 0.0, "medium": 1.0, "easy": math.inf}
 """Temperatures of `choose` for the levels of difficulty of Table 4."""
@@ -59,11 +59,11 @@ def next_arm(
     - ``uct``: "Watch the Unobserved: A Simple Approach to Parallelizing Monte Carlo Tree Search" (Liu et al., 2020);
       see `_uct`, which takes ``exploration``.
     """
-    told, flying = np.asarray(visits, dtype=np.int64), np.asarray(in_flight, dtype=np.int64)
+    done, flying = np.asarray(visits, dtype=np.int64), np.asarray(in_flight, dtype=np.int64)
     values = np.asarray(means, dtype=np.float64)
-    asked = told + flying
+    asked = done + flying
     limit = budget if max_visits_per_arm is None else max_visits_per_arm
-    open_arms = (asked < limit) & ~_invalid(told, values)
+    open_arms = (asked < limit) & ~_invalid(done, values)
     if asked.sum() >= budget or not open_arms.any():
         return None
     if kind == "uniform":
@@ -71,20 +71,20 @@ def next_arm(
     if kind == "halving":
         return _halving(asked, flying, values, open_arms, budget)
     if kind == "uct":
-        return _uct(told, flying, values, open_arms, exploration)
+        return _uct(done, flying, values, open_arms, exploration)
     raise UserError(f"unknown allocation {kind!r}: choose uniform, halving or uct")
 
 
 def contenders(kind: Allocation, visits: ArrayLike, means: ArrayLike) -> NDArray[np.bool_]:
-    """``[B]`` arms among which the best mean is to be sought when all simulations are told.
+    """``[B]`` arms among which the best mean is to be sought when all simulations are done.
 
     With halving these are the survivors, the valid arms visited most: an arm eliminated early keeps a mean of few
     results, and the best of many noisy means is a lucky one. With the other kinds, every valid arm visited.
     """
-    told, values = np.asarray(visits, dtype=np.int64), np.asarray(means, dtype=np.float64)
-    valid = (told > 0) & np.isfinite(values)
+    done, values = np.asarray(visits, dtype=np.int64), np.asarray(means, dtype=np.float64)
+    valid = (done > 0) & np.isfinite(values)
     if kind == "halving" and valid.any():
-        valid &= told == told[valid].max()
+        valid &= done == done[valid].max()
     return valid
 
 
@@ -157,7 +157,7 @@ def _passes(arms: int, budget: int) -> list[int]:
 
 
 def _uct(
-    told: NDArray[np.int64],
+    done: NDArray[np.int64],
     flying: NDArray[np.int64],
     means: NDArray[np.float64],
     open_arms: NDArray[np.bool_],
@@ -169,18 +169,18 @@ def _uct(
     ``exploration`` times the standard deviation of the arms' means, so that the unit of the reward does not matter. An
     arm whose only visits are in flight stands at the average of the others.
     """
-    asked = told + flying
+    asked = done + flying
     if (open_arms & (asked == 0)).any():
         return _first_max(-asked, open_arms)
-    known = means[(told > 0) & np.isfinite(means)]
-    values = np.where(told > 0, means, known.mean() if known.size else 0.0)
+    known = means[(done > 0) & np.isfinite(means)]
+    values = np.where(done > 0, means, known.mean() if known.size else 0.0)
     beta = exploration * (_spread(known) or 1.0)
     bonus = np.sqrt(2 * math.log(asked.sum()) / np.maximum(asked, 1))
     return _first_max(values + beta * bonus, open_arms)
 
 
-def _invalid(told: NDArray[np.int64], means: NDArray[np.float64]) -> NDArray[np.bool_]:
-    return (told > 0) & ~np.isfinite(means)
+def _invalid(done: NDArray[np.int64], means: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return (done > 0) & ~np.isfinite(means)
 
 
 def _spread(values: NDArray[np.float64]) -> float:

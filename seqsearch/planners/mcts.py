@@ -148,7 +148,7 @@ class CldybPlanner(CoroutinePlanner):
     # -------------------------------------------------------------------------------------------- simulation
 
     def _simulate(self, prefix: Tasks, arms: list[Arm], geometry: Geometry | None, t: int, budget: int) -> Steps:
-        """Spend the budget on the arms, with a fixed number of simulations in flight, told in the order asked."""
+        """Spend the budget on the arms, with a fixed number of simulations in flight; results come in the order asked."""
         s = self.settings
         window: deque[tuple[Arm, Tasks, list[Rollout], list[Rollout]]] = deque()
         ahead = self._ahead(arms, t)

@@ -27,7 +27,7 @@ class Proposals:
         pool: classes in play.
         seed: study seed.
         replicate: number of the search.
-        forget: is told of probes whose answers are not needed again.
+        forget: called with probes whose answers are not needed again.
     """
 
     def __init__(

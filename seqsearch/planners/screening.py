@@ -2,7 +2,7 @@
 
 Not in the CLDyB paper. Known of a candidate before it is trained are the k-NN negative log-likelihood of each method (Algorithm
 2), the mean and the largest cosine of its classes to those learned, and the mean pair potential within it (Eq. 5). What it brings
-is the reward of its own task, told from the first simulation on. Both are centred: candidates compete within their step only.
+is the reward of its own task, known from the first simulation on. Both are centred: candidates compete within their step only.
 
 Shapes: ``B`` candidates of a step, ``n`` evaluated ones of all steps before, ``F`` features.
 """
@@ -26,7 +26,7 @@ FEWEST = 8
 PENALTIES = (0.01, 0.1, 1.0, 10.0)
 """Of the ridge, per evaluated candidate: the one with the smallest leave-one-out error is taken."""
 _FLAT = 1e-9
-"""Rewards and features whose spread is smaller do not differ: rounding told them apart."""
+"""Rewards and features whose spread is smaller do not differ: rounding separates them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +65,11 @@ def predict(steps: Sequence[Step], known_BF: Float64) -> Prediction | None:
     Ridge regression; features are scaled to a pooled standard deviation of one within steps, rewards to one within each step, so
     that each step weighs alike, however small its share in the reward.
     """
-    told = [s for s in steps if len(s.reward) > 1 and np.ptp(s.reward) > _FLAT]
-    if sum(len(s.reward) for s in told) < FEWEST:
+    informative = [s for s in steps if len(s.reward) > 1 and np.ptp(s.reward) > _FLAT]
+    if sum(len(s.reward) for s in informative) < FEWEST:
         return None
-    x_nF = np.concatenate([s.known - s.known.mean(axis=0) for s in told])
-    y_n = np.concatenate([(s.reward - s.reward.mean()) / s.reward.std() for s in told])
+    x_nF = np.concatenate([s.known - s.known.mean(axis=0) for s in informative])
+    y_n = np.concatenate([(s.reward - s.reward.mean()) / s.reward.std() for s in informative])
     spread_F = x_nF.std(axis=0)
     used_F = spread_F > _FLAT
     if not used_F.any():
@@ -127,7 +127,7 @@ class Screening:
 
     def learn(self, arms: Sequence[Arm]) -> None:
         """What became of those that were evaluated."""
-        told = [a for a in arms if a.rewards and not a.invalid and a.task in self._known]
-        if told:
-            known, rewards = [self._known[a.task] for a in told], [a.rewards[0] for a in told]
+        informative = [a for a in arms if a.rewards and not a.invalid and a.task in self._known]
+        if informative:
+            known, rewards = [self._known[a.task] for a in informative], [a.rewards[0] for a in informative]
             self._steps.append(Step(np.array(known), np.array(rewards)))

@@ -201,9 +201,9 @@ def build(
     changed = ",".join(f"{option}={value}" for option, value in given.items() if value != DEFAULTS[option])
     what = (render.VERSION, atlas.digest, part, atlas.codes[chosen], count, size, float(strength), seed)
     printed = () if style == "plain" else (style,)
-    told = () if captions is None else ("captions", glyph_captions.VERSION, captions)
+    caption_key = () if captions is None else ("captions", glyph_captions.VERSION, captions)
     made: dict[str, Any] = {
-        "name": f"glyphs:{changed}" if changed else "glyphs", "digest": digest_of("glyphs", *what, *printed, *told),
+        "name": f"glyphs:{changed}" if changed else "glyphs", "digest": digest_of("glyphs", *what, *printed, *caption_key),
         "part": part, "chosen": chosen, "count": count, "size": size, "strength": float(strength), "seed": seed, "style": style,
         "split_sizes": SplitSizes(train=train / count, reward=reward / count, test=test / count),
     }  # fmt: skip

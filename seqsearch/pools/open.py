@@ -49,7 +49,7 @@ def _built(text: str) -> Pool:
 
 
 def check_pool(text: str) -> None:
-    """What can be told of a pool's text at once; no image is looked for, and nothing heavy imported.
+    """What is known of a pool's text at once; no image is looked for, and nothing heavy imported.
 
     Raises:
         UserError: unknown pool or option.

@@ -166,7 +166,7 @@ def find_frozen(text: str | Path) -> Frozen:
     """The order of ``NAME`` (its newest version) or ``NAME@VERSION``, with or without ``frozen:`` before it.
 
     Raises:
-        UserError: there is none; the nearest names are told. A file that is not as it was frozen.
+        UserError: there is none; the error has the nearest names. A file that is not as it was frozen.
     """
     said = str(text).removeprefix(PREFIX)
     all_of_them = frozen_orders()

@@ -1,4 +1,4 @@
-"""Which settings cannot be told from the best? Multiple comparisons with the best over shared class orders.
+"""Which settings do not differ from the best? Multiple comparisons with the best over shared class orders.
 
 "Simultaneous Confidence Intervals for All Distances from the 'Best'" (Hsu, 1981) and "Constrained Simultaneous Confidence
 Intervals for Multiple Comparisons with the Best" (Hsu, 1984). A setting is told from the best if another is better beyond the
@@ -36,7 +36,7 @@ class WithTheBest:
 
     Attributes:
         best: with the highest mean score; None where all diverged.
-        candidates: those that cannot be told from the best, ascending. The truly best is among them with probability ``level``.
+        candidates: those that do not differ from the best, ascending. The truly best is among them with probability ``level``.
         distance: of each setting, its true mean score less that of the best of the others ``[R]``; all intervals hold together
             with probability ``level``, cut at -1 and 1. NaN for settings that diverged, and bounds where nothing is told.
         unavailable_because: why no setting is told from the best, empty where it could be.

@@ -4,7 +4,7 @@
     packs/<pack>.safetensors     blocks (bytes, by hash), named by what is in it; states share them
 
 Several processes use a folder at a time: files appear under their names when they are whole, and are never changed. They are not
-synced: what a loss of power takes or tears is told by its hashes, and computed again. A link is as good as a missing file, no
+synced: what a loss of power takes or tears is found by its hashes and computed again. A link is as good as a missing file, no
 folder is reached through one, and only files with names of this form are removed.
 """
 
@@ -113,7 +113,7 @@ class StateFolder:
             self.sweep()
 
     def sweep(self, grace: float = GRACE_SECONDS) -> None:
-        """Remove packs that no state refers to, and what writers that are dead left; nothing where that cannot be told."""
+        """Remove packs that no state refers to, and what writers that are dead left; nothing where that is unknown."""
         self._removed = 0
         self.sweep_unfinished()
         with contextlib.suppress(OSError):
@@ -134,7 +134,7 @@ class StateFolder:
     def evict(self, limit: int, needed: Collection[str] = ()) -> list[str]:
         """Remove the states used least recently, but no ``needed`` one, until all fit into ``limit`` bytes; which they were.
 
-        Packs that no state refers to (yet) and unfinished files count, too. Where that cannot be told, nothing is removed.
+        Packs that no state refers to (yet) and unfinished files count, too. Where that is unknown, nothing is removed.
         """
         with contextlib.suppress(OSError):
             return self._evict(limit, needed)

@@ -1,4 +1,4 @@
-"""Temporary files, and marks that end with their process: whose writer was killed is told by its lock, and swept.
+"""Temporary files, and marks that end with their process: a lock shows that the writer was killed; they are swept.
 
 A writer holds a lock on what it writes until it has its name. Where several machines share a folder whose locks they do not
 share, the name says the machine: another's file is taken for dead only when it has not been written, or touched, for an hour.

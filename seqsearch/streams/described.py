@@ -14,9 +14,9 @@ from seqsearch.streams.parts import bursts, usual_gap
 
 LAGS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
 TENTHS = 10
-"""Spans of equal numbers of samples in which the class prior is told."""
+"""Spans of equal numbers of samples by which the class prior is listed."""
 SHOWN = 5
-"""Classes whose share is told span by span: the most frequent ones."""
+"""Classes whose share is listed span by span: the most frequent ones."""
 
 
 def described(stream: Stream) -> dict[str, Any]:

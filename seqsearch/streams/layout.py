@@ -48,7 +48,7 @@ def schema(payload: str, timed: bool, parted: bool) -> Any:
 
 
 def options(payload: str) -> dict[str, Any]:
-    """What ``pyarrow.parquet.ParquetWriter`` is told beside the schema."""
+    """What ``pyarrow.parquet.ParquetWriter`` gets beside the schema."""
     packed = ("time", "part", "image_bytes", "path_bytes")
     return {
         "use_dictionary": ["part"],

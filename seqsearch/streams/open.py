@@ -40,7 +40,7 @@ def _built(text: str) -> Stream:
 
 
 def check_stream(text: str) -> None:
-    """What can be told of a stream's text at once; no sample is looked for, and nothing heavy imported.
+    """What is known of a stream's text at once; no sample is looked for, and nothing heavy imported.
 
     Raises:
         UserError: unknown stream, pool or option.

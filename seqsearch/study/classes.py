@@ -1,4 +1,4 @@
-"""The world of a study and the classes in play, told from its pools alone: no method and no backbone is looked for, and torch is
+"""The world of a study and the classes in play, found from its pools alone: no method and no backbone is looked for, and torch is
 not imported."""
 
 from __future__ import annotations

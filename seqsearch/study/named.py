@@ -1,7 +1,7 @@
 """What settings name, refused before anything heavy is imported: methods, their parameters, pools, backbones, streams.
 
 Whatever passes is looked up again when the study is made, and what only that can tell (a timm model, rules of custom methods) is
-told then, in the same words.
+refused then, in the same words.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from seqsearch.study.same_name import Called, Pair, by_name, folded, paired
 ALL = "all"
 """What allows any overlap."""
 MANY = 20_000
-"""Images of a pool, to be decoded, from which it is told how far that is."""
+"""Images of a pool, to be decoded, from which progress is reported."""
 NAMED = 5
 """Classes that a refusal names."""
 
@@ -140,12 +140,12 @@ def refused(overlap: Overlap, allowed: Sequence[str]) -> None:
 
 
 def _some(pairs: Sequence[Shared]) -> str:
-    told = [
+    named = [
         (_short(p.evaluated) if p.tuned == p.evaluated else f"{_short(p.tuned)} = {_short(p.evaluated)}")
         + ("" if p.called else f" ({counted(p.images, 'image')})")
         for p in pairs[:NAMED]
     ]
-    return ", ".join(told) + (f" and {len(pairs) - NAMED} more" if len(pairs) > NAMED else "")
+    return ", ".join(named) + (f" and {len(pairs) - NAMED} more" if len(pairs) > NAMED else "")
 
 
 def _short(name: str) -> str:

@@ -95,7 +95,7 @@ def set_attention(values: tuple[bool, ...]) -> None:
 
 
 def flushes() -> bool:
-    """Whether numbers below 2.2e-308 become zero: torch can only be told so, not asked."""
+    """Whether numbers below 2.2e-308 become zero: torch has a setter for this, and no getter."""
     return _DENORMAL * _ONE == 0.0
 
 

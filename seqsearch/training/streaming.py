@@ -1,7 +1,7 @@
 """A learner of streams as the trainer knows methods: it learns a segment of the stream, and is evaluated on the way.
 
 The engine keeps, restores and passes on states of methods; this is the way from there to `seqsearch.learners.base.Learner`.
-What was evaluated on the way is a part of the state, so that it can be told again should the result be lost.
+What was evaluated on the way is a part of the state, so that it can be reported again should the result be lost.
 """
 
 from __future__ import annotations

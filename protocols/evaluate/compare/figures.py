@@ -97,7 +97,7 @@ class Difference:
 def sides_of(runs: Sequence[ComparedRun], start: int | None, troubles: list[str]) -> list[Side]:
     """Every method of every run on every side that the run has; then the means over the methods that all runs share.
 
-    ``start``: step from which tasks are upcoming, where a pool has grown. What is missing is told to ``troubles``.
+    ``start``: step from which tasks are upcoming, where a pool has grown. Missing ones are named in ``troubles``.
     """
     found: list[Side] = []
     for run in runs:

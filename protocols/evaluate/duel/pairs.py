@@ -41,7 +41,7 @@ class Pairs:
 
 
 def pairs_of(data: RunResults, labels: tuple[str, str], troubles: list[str]) -> Pairs:
-    """One training each, with a seed of its own; what failed with one method is left out for both, and told."""
+    """One training each, with a seed of its own; what failed with one method is left out for both and named."""
     own = {(s, m): r for (s, m, seed), r in data.rollouts.items() if seed >= ORDERS}
     drawn = data.random()
     failed = {m: [s.sequence_id for s in drawn if not _whole(own.get((s.sequence_id, m)))] for m in labels}

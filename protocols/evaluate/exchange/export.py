@@ -31,7 +31,7 @@ from seqsearch.training.sequence_folder import manifest, write_sequence_folder
 from seqsearch.training.world import World
 
 LARGE = 1 << 30
-"""Bytes from which on what is going to be written is told."""
+"""Bytes from which on the size of the output is announced."""
 SAMPLED = 32
 """Images whose sizes stand for all."""
 

@@ -79,7 +79,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Common:
-    """Of all found sequences; ``notes`` say what cannot be told."""
+    """Of all found sequences; ``notes`` say what is unknown."""
 
     groups: tuple[GroupCount, ...] = ()
     alike: tuple[SequenceSimilarity, ...] = ()

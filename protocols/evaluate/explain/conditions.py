@@ -40,7 +40,7 @@ class Compared:
 
 
 def compared(data: RunResults, method: str, troubles: list[str]) -> Compared | None:
-    """What is complete of a method; what is not is told to ``troubles``, None if nothing can be compared."""
+    """What is complete of a method; the rest is named in ``troubles``; None if nothing can be compared."""
     found = [s for s in data.sequences if s.kind in EXPLAINED and concerns(s, method)]
     seeds = data.complete(method, found)
     if not seeds:

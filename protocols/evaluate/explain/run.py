@@ -1,4 +1,4 @@
-"""Explaining found sequences: what of them makes them hard is told by training on their regroupings and reorderings."""
+"""Explaining found sequences: what of them makes them hard, by training on their regroupings and reorderings."""
 
 from __future__ import annotations
 

@@ -154,8 +154,8 @@ def _distinct_labels(base: EvaluateStudy) -> tuple[EvaluateStudy, list[str], dic
         for label, other in others.items()
     ]
     sequences = tuple(_searched_with(relabelled(s, others), source.surrogates) for s in base.sequences)
-    told = replace(base, source=source.renamed(others), sequences=sequences)
-    return told, remarks, {other: label for label, other in others.items()}
+    study = replace(base, source=source.renamed(others), sequences=sequences)
+    return study, remarks, {other: label for label, other in others.items()}
 
 
 def _searched_with(s: TaskSequence, surrogates: tuple[str, ...]) -> TaskSequence:

@@ -88,7 +88,7 @@ class ScoreSummary:
     ``unseen_groups``: groups of methods whose sequences they speak of. ``shared_first``: found and random sequences begin with
     one task. ``known``: rollouts that the source had, by method. ``reached`` is empty of a finished run. ``same``: why found
     and random sequences do not differ, if all are one and the same task. ``baseline``: where random sequences come from.
-    ``at_chance``: methods that are not told from chance, by kind of sequence.
+    ``at_chance``: methods that are at chance, by kind of sequence.
     """
 
     run: str

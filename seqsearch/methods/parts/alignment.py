@@ -85,7 +85,7 @@ def aligned_head(bank: Bank, head: Head, settings: Alignment, task: TaskData) ->
 
 
 def identity_loss(features: Tensor, centres: Tensor, temperature: float = 0.8) -> Tensor:
-    """How far features are from being told apart from each other and from ``centres`` of old classes.
+    """How far features are from being separated from each other and from ``centres`` of old classes.
 
     With M the rows of ``centres`` ``[K, d]`` (which get no gradient) above those of ``features`` ``[b, d]``, the cross-entropy of
     ``M M^T / temperature`` to the identity: each row should be most similar to itself. HiDe-Prompt and MOS write it like this;

@@ -75,7 +75,7 @@ class Checkpoint:
         return state
 
     def _fits(self, state: dict[str, Any]) -> bool:
-        """Whether it is of a descent like this one, as far as can be told: another's is no use."""
+        """Whether it is of a descent like this one, as far as is known: another's is no use."""
         own, generators = self._tensors(), [*self._generators(), "global"]
         moments = state.keys() - own.keys() - {"losses", *generators}
         return (

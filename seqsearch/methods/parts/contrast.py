@@ -8,7 +8,7 @@ from torch.nn import functional
 
 
 def info_nce(embeddings: Tensor, others: Tensor, temperature: float) -> Tensor:
-    """How well the other view of an image is told from all other views: a mean cross-entropy over cosines.
+    """How well the other view of an image is recognised among all other views: a mean cross-entropy over cosines.
 
         -log( exp(cos(e_i, o_j) / T) / sum over k other than i of exp(cos(e_i, o_k) / T) ),    j the other view of i's image
 

@@ -86,18 +86,18 @@ def captions(geometry: NDArray[np.uint8], seen: Values, keys: Keys, which: Value
     order = words[:, first : first + many]
     sizes = len(TEMPLATES), 1 + NAMED[1] - NAMED[0], 1 + NAMED_OF_IMAGE[1] - NAMED_OF_IMAGE[0]
     template, count, of_image = (_below(words[:, first + many + i], n) for i, n in enumerate(sizes))
-    told = _phrases()[0][np.arange(first), said], _phrases()[1][np.arange(len(IMAGE)), np.maximum(seen, 0)]
+    phrases = _phrases()[0][np.arange(first), said], _phrases()[1][np.arange(len(IMAGE)), np.maximum(seen, 0)]
     begin, between, before, end = np.array(TEMPLATES, dtype=object)[template].T
     text, rows = begin, np.arange(len(keys))
     ranked = np.argsort(order[:, :first], axis=1, kind="stable")
     for place in range(NAMED[1]):
-        phrase = told[0][rows, ranked[:, place]]
+        phrase = phrases[0][rows, ranked[:, place]]
         text = text + np.where(place < NAMED[0] + count, (between if place else "") + phrase, "")
     # What is not spoken of comes last, and is left out.
     ranked = np.argsort(np.where(seen < 0, np.uint64(2**64 - 1), order[:, first:]), axis=1, kind="stable")
     for place in range(NAMED_OF_IMAGE[1]):
         spoken = (place < NAMED_OF_IMAGE[0] + of_image) & (seen[rows, ranked[:, place]] >= 0)
-        text = text + np.where(spoken, (between if place else before) + told[1][rows, ranked[:, place]], "")
+        text = text + np.where(spoken, (between if place else before) + phrases[1][rows, ranked[:, place]], "")
     found: list[str] = (text + end).tolist()
     return found
 

@@ -19,7 +19,7 @@ from seqsearch.training.scenario import Evaluation, Scenario, array_of, checked_
 
 
 class ClassIncremental(Scenario):
-    """Tasks come one after the other; which of them an image is of is not told when it is evaluated."""
+    """Tasks come one after the other; which of them an image is of is hidden when it is evaluated."""
 
     def data(self, method: Method, key: StateKey) -> TaskData:
         task = key.prefix[-1]

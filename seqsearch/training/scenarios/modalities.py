@@ -111,14 +111,14 @@ class Modalities(ClassIncremental):
         mixed = scores(AlteredPairs(source, same, of_partner))
         by_text = torch.empty_like(mixed)
         by_text[torch.from_numpy(partner)] = mixed  # the row whose text it is
-        told = {
+        by_loss = {
             IMAGE_ONLY: scores(AlteredPairs(source, same, None)),
             TEXT_ONLY: scores(AlteredPairs(source, None, same)),
             MISMATCHED_IMAGE: mixed,
             MISMATCHED_TEXT: by_text,
         }
         sizes = [len(t.classes) for t in own]
-        further = tuple(counted_right(name, _by_task(one, labels, sizes)) for name, one in told.items())
+        further = tuple(counted_right(name, _by_task(one, labels, sizes)) for name, one in by_loss.items())
         return replace(found, classifiers=(*found.classifiers, *further))
 
 

@@ -13,7 +13,7 @@ KINDS = ["uniform", "halving", "uct"]
 
 
 class Root:
-    """A planner in little: a window of simulations in flight, told in the order asked or in any order."""
+    """A planner in little: a window of simulations in flight; results come in the order asked or in any order."""
 
     def __init__(self, kind, results, budget, window, rng=None, **options):
         self.kind, self.results, self.budget, self.options = kind, results, budget, options

@@ -151,7 +151,7 @@ def test_results_hold_the_lower_triangle(tmp_path):
         assert (row["train_seconds"], row["weight_tag"], row["status"]) == (2.5, "weights", "ok")
 
 
-@pytest.mark.parametrize("judged", [0, 1, 2])
+@pytest.mark.parametrize("evaluated", [0, 1, 2])
 def test_a_failed_rollout_leaves_what_was_judged_and_one_row_that_says_so(tmp_path, evaluated):
     s = sequence(glyphs(), "a", "searched", ["er"], [[1], [2], [3]])
     result = outcome([[0.5], [0.25, 0.75]][:evaluated], status="diverged", steps=3, footprint=None)

@@ -205,7 +205,7 @@ class Noisy(Replay):
             return functional.cross_entropy(head(self.backbone(part.images)) + drawn, part.targets)
 
         listed = [noise] * self.config.listed
-        report = self.train(task, self.together(task), self.groups(task, head), [self.backbone], loss_of, generators=listed)
+        report = self.train(task, self.with_exemplars(task), self.groups(task, head), [self.backbone], loss_of, generators=listed)
         return self.finish(task, head, report)
 """
 

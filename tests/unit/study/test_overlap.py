@@ -64,7 +64,7 @@ def test_no_two_glyphs_are_taken_for_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tuned", "judged", "called"),
+    ("tuned", "evaluated", "called"),
     [
         ("hot_dog", "Hot dog", "name"),
         ("hot-dog", "hot  dog", "name"),

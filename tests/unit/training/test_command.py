@@ -63,7 +63,7 @@ def nearest_means(lab: Lab, evaluated: EvaluationSplit) -> list[tuple[int, ...]]
     return found
 
 
-@pytest.mark.parametrize("judged", ["test", "reward"])
+@pytest.mark.parametrize("evaluated", ["test", "reward"])
 def test_a_command_is_given_the_images_that_methods_are_and_its_answer_is_taken(
     lab: Lab, evaluated: EvaluationSplit
 ) -> None:
@@ -100,7 +100,7 @@ def test_predictions_say_which_images_are_right(lab: Lab) -> None:
         understood(written({"edge": {**vars(edited), "classifiers": [vars(c) for c in edited.classifiers]}}))
 
 
-@pytest.mark.parametrize("judged", ["test", "reward"])
+@pytest.mark.parametrize("evaluated", ["test", "reward"])
 def test_a_command_that_predicts_sees_no_label_and_is_graded_here(lab: Lab, evaluated: EvaluationSplit) -> None:
     result = lab.train("graded", "{predict}", judged=evaluated)
     assert (result.status, result.message) == ("ok", "")
