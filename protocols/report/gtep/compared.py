@@ -7,18 +7,7 @@ from dataclasses import replace
 from protocols.gtep.cells import OF_TUNING, Cell, table_rows
 from protocols.gtep.near_duplicates import WHAT
 from protocols.gtep.summary import Summary
-from protocols.report.gtep.tables import (
-    HARMONIC,
-    OF_MEANS,
-    OWN,
-    POOL,
-    RANK,
-    REGRET,
-    cell,
-    names,
-    tuned_on,
-    tuning,
-)
+from protocols.report.gtep.tables import HARMONIC, OF_MEANS, OWN, POOL, RANK, REGRET, cell, names, tuned_on, tuning
 from protocols.report.gtep.tried import SELECTION
 from protocols.report.table import (
     DIFFERENCE,

@@ -14,14 +14,7 @@ from protocols.report.common_notes import first_of, unfinished
 from protocols.report.gtep import compared, notes, tried
 from protocols.report.gtep import tables as evaluated
 from protocols.report.gtep.figures import figures
-from protocols.report.gtep.tables import (
-    Standing,
-    h_of,
-    leaders,
-    names,
-    orders,
-    standings,
-)
+from protocols.report.gtep.tables import Standing, h_of, leaders, names, orders, standings
 from protocols.report.notes import Note, findings, note
 from protocols.report.table import Table
 from protocols.report.text import percent, points

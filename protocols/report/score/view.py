@@ -85,9 +85,9 @@ def transferred(s: ScoreSummary) -> Panels:
         if d is not None and math.isfinite(d.relative.value)
     }
     label = "; ".join(f"{rows[i]}, {columns[j]}: {percent(v)} %" for (i, j), v in drops.items())
-    drawn = (Panel(_map(drops, labels(rows), labels(columns)), label, wide=True),) if drops else ()
+    panels = (Panel(_map(drops, labels(rows), labels(columns)), label, wide=True),) if drops else ()
     legend = "Relative drop, percent, stronger colours for larger drops. Rows: methods that searched; columns: methods evaluated."
-    return Panels("transfer", "Transfer between methods", legend, drawn)
+    return Panels("transfer", "Transfer between methods", legend, panels)
 
 
 def _map(drops: Mapping[tuple[int, int], float], rows: Sequence[str], columns: Sequence[str]) -> Figure:
