@@ -10,6 +10,7 @@ from protocols.report.cldyb.notes import headline, notes, tiles
 from protocols.report.cldyb.view import view
 from protocols.report.terminal import render
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import counted
 from seqsearch.distribution.drop import drop
 from seqsearch.results.rows import EvaluatedRollout
 from tests.studies import summary_of
@@ -296,5 +297,5 @@ def test_the_headline_says_no_more_than_the_interval(tmp_path, found_acc, random
 def test_small_words():
     assert [wording.duration(s) for s in (41.2, 187, 7500)] == ["41 s", "3 min 7 s", "2 h 5 min"]
     assert [wording.percent(x) for x in (0.1234, -0.00001, np.nan)] == ["12.3", "0.0", "-"]
-    assert [wording.count(n, "training") for n in (1, 1024)] == ["1 training", "1,024 trainings"]
+    assert [counted(n, "training") for n in (1, 1024)] == ["1 training", "1,024 trainings"]
     assert np.isnan(triangle([[1.0], [0.5, 0.5]])[0, 1])
