@@ -3,9 +3,10 @@ VENV ?= .venv
 PYTHON ?= python3
 READY := $(VENV)/.ready
 
-# Tests that start no Ray share the cores, the longest files first; those that do have them to themselves.
+# Tests that start no Ray share the cores, the longest files first; those that do come after, two clusters at a time.
 PYTEST := $(VENV)/bin/python -m pytest
 WITHOUT_RAY := -n 2 --dist loadfile --no-loadscope-reorder tests/docs tests/conformance tests/golden tests/peers tests/unit
+WITH_RAY := -n 2 --dist loadgroup --no-loadscope-reorder tests/ray
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo gtep-demo online-demo mcil-demo test test-long test-gpu lint bench clean
@@ -35,7 +36,7 @@ mcil-demo: $(READY)
 
 test: $(READY)
 	$(PYTEST) -m "not long" $(WITHOUT_RAY)
-	$(PYTEST) -m "not long" tests/ray
+	$(PYTEST) -m "not long" $(WITH_RAY)
 
 # What takes longer, and the property tests with new draws.
 test-long: $(READY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,10 @@ settings.load_profile("repeatable")
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.pop("COLUMNS", None)  # parallel runs have one, and what is printed would be as wide as it says
+
+# Compiled files stay, also where the environment keeps none: workers and processes would compile all that they import anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 for _number in (
     signal.SIGINT,

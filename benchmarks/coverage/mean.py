@@ -26,7 +26,7 @@ import json
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,8 +108,8 @@ def main() -> None:
 # ------------------------------------------------------------------------------------------------ means
 
 
-def means(repeats: int, numbers: tuple[int, ...] = NUMBERS) -> Iterator[Row]:
-    """Every rule at every cell."""
+def means(repeats: int, numbers: tuple[int, ...] = NUMBERS, rules: tuple[str, ...] = RULES) -> Iterator[Row]:
+    """Every rule at every cell. The draws of a cell depend on no rule, the resamples on those before."""
     for name, draw in SHAPES.items():
         for n in numbers:
             for seeds in SEEDS:
@@ -117,7 +117,7 @@ def means(repeats: int, numbers: tuple[int, ...] = NUMBERS) -> Iterator[Row]:
                 x = draw(rng, (repeats, n))[:, :, None]
                 if seeds > 1:
                     x = x + rng.normal(0, 0.5, (repeats, 1, seeds)) + rng.normal(0, 0.5, (repeats, n, seeds))
-                for rule in RULES:
+                for rule in rules:
                     if found := _bounds(rule, x, rng):
                         yield {"what": "mean", "shape": name, "n": n, "seeds": seeds, "rule": rule, **_held(*found)}
 
@@ -207,9 +207,10 @@ def adjusted(repeats: int) -> Iterator[Row]:
 # ------------------------------------------------------------------------------------------------ until
 
 
-def until(repeats: int) -> Iterator[Row]:
+def until(repeats: int, shapes: Iterable[str] = HEAVY) -> Iterator[Row]:
     """After ``--until mean``."""
-    for name, draw in HEAVY.items():
+    for name in shapes:
+        draw = HEAVY[name]
         many = np.sort(draw(seeded_numpy("coverage-mean", "truth", name), (1_000_000,)))
         sd = float(many.std())
         for width in WIDTHS:

@@ -17,7 +17,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,8 @@ def source_files(made: Any) -> list[Path]:
 
 READ_TEXTS = ("transformers", "tokenizers")
 """Libraries by which backbones read texts; they are optional."""
+version = cache(installed_version)
+"""Of an installed package, which takes milliseconds to read."""
 
 
 def versions(texts: bool = False) -> dict[str, str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -26,8 +28,13 @@ _BUILDS = re.compile(rb"^(def build\(|build\b[^=\n]*= )", re.MULTILINE)
 def names(kind: ItemKind) -> list[str]:
     """What there is of a kind, sorted, by listing its folder."""
     package = importlib.import_module(PACKAGES[kind])
-    folders = [Path(p) for p in package.__path__]
-    return sorted(p.stem for folder in folders for p in folder.glob("*.py") if _BUILDS.search(p.read_bytes()))
+    return sorted(name for folder in package.__path__ for name in _in_folder(folder, os.stat(folder).st_mtime_ns))
+
+
+@cache
+def _in_folder(folder: str, _: int) -> tuple[str, ...]:
+    """Remembered until a file is added or removed: each job asks, and reading all files takes longer than a small job."""
+    return tuple(p.stem for p in Path(folder).glob("*.py") if _BUILDS.search(p.read_bytes()))
 
 
 def spelled(kind: str, name: str) -> str:

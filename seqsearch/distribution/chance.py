@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -85,7 +86,7 @@ def beside_chance(right: Sequence[Sequence[int]], class_n: Sequence[Sequence[int
         trainings=R,
         images=int(n.sum()),
         p=min(1.0, R * min(_p(r, n) for r, n in pairs)),
-        best=min(1.0, R * min(_p(n, n) for _, n in pairs)),
+        best=min(1.0, R * min(_best(tuple(n.tolist())) for _, n in pairs)),
         significant_from=significant_from,
     )
 
@@ -101,6 +102,12 @@ def _p(right: Counts, n: Counts) -> float:
     if (n == n[0]).all():
         return together
     return min(1.0, 2 * min(together, _by_class(right, n)))
+
+
+@lru_cache(maxsize=1000)
+def _best(n: tuple[int, ...]) -> float:
+    """`_p` of all right."""
+    return _p(np.array(n), np.array(n))
 
 
 def _by_class(right: Counts, n: Counts) -> float:

@@ -152,6 +152,7 @@ class Split:
         self.digest = digest_of("split", pool.digest, seed, self.sizes, pool.given is not None, *further)
         self._pool, self._bound = pool, bound
         self._offsets = row_offsets(pool.classes)
+        self._drawn: dict[int, dict[Part, Rows]] = {}
 
     def rows(self, class_index: int, part: Part) -> Rows:
         """Rows ``[n]`` of one part of one class, in increasing order.
@@ -163,7 +164,12 @@ class Split:
         return rows
 
     def _parts(self, class_index: int) -> dict[Part, Rows]:
-        """Positions within the class of the images of each part."""
+        """Positions within the class of the images of each part; drawn once."""
+        if class_index not in self._drawn:
+            self._drawn[class_index] = self._draw(class_index)
+        return self._drawn[class_index]
+
+    def _draw(self, class_index: int) -> dict[Part, Rows]:
         info = self._pool.classes[class_index]
         order = seeded_numpy("split", self.seed, info.name, info.count).permutation(info.count)
         if self._pool.given is not None:

@@ -22,11 +22,12 @@ Found = dict[str, list[list[Any]]]
 """Rows by file: each a key and its values."""
 
 
-def found_in(folder: Path) -> Found:
-    """All rows of all files that the commands wrote into a folder, as JSON has them."""
+def found_in(folder: Path, name: str = "") -> Found:
+    """All rows of all files that the commands, or the one of this name, wrote into a folder, as JSON has them."""
     rows = {
         str(file.relative_to(folder)): [[list(key), row] for key, row in file_rows(file).items()]
         for file in sorted(files(folder))
+        if file.is_relative_to(folder / name)
     }
     found: Found = json.loads(json.dumps(rows))
     return found

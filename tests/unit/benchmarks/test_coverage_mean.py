@@ -11,7 +11,7 @@ from benchmarks.coverage import mean as bench
 
 @pytest.fixture(scope="module")
 def means() -> list[dict[str, Any]]:
-    return list(bench.means(200, (3, 8, 30)))
+    return list(bench.means(200, (3, 8, 30), bench.COLUMNS))
 
 
 def test_the_rule_holds_wherever_outliers_can_be_seen(means: list[dict[str, Any]]) -> None:
@@ -28,11 +28,13 @@ def test_the_rules_before_are_no_others_than_they_were(means: list[dict[str, Any
     assert of["t"]["held"] < 0.93 < of["fewer"]["held"]
     assert of["t"]["half_width"] < of["t or Hall"]["half_width"] < of["now"]["half_width"]
     assert {r["rule"] for r in bench.means(20, (2,))} == {"t"}
+    assert {r["rule"] for r in bench.means(20, (3,))} == {*bench.RULES}
 
 
 def test_a_tail_of_a_planned_number_misses_no_more_than_it_says() -> None:
     """.05 at 400 repeats has a standard error of .011; of all orders it would miss more often."""
-    rows = [r for r in bench.until(400) if r["shape"] == "10 % outliers, 8 sd"]
+    rows = list(bench.until(400, ["10 % outliers, 8 sd"]))
+    assert len(rows) == len(bench.WIDTHS)
     assert all(r["tail missed, planned"] <= 0.09 for r in rows), rows
     assert any(r["tail missed"] > 0.07 for r in rows), rows
 

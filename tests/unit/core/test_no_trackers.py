@@ -14,19 +14,26 @@ import sys
 from pathlib import Path
 Path(__file__).with_name("imported").touch()
 """
+SEEN = """
+import os
+def seen():
+    print("yes" if os.path.exists(os.environ["SEEN"]) else "no")
+"""
 
 
 @pytest.mark.parametrize(
     ("code", "imported"),
     [
-        ("import seqsearch.backbones.inject", False),
-        ("import seqsearch.backbones, ray.air.integrations.wandb", False),
-        ("import timm", True),
-        ("import seqsearch.backbones.inject, wandb", True),
+        ("import seqsearch.backbones.inject; seen(); import wandb; seen()", "no yes"),
+        ("import seqsearch.backbones, ray.air.integrations.wandb; seen()", "no"),
+        ("import timm; seen()", "yes"),
     ],
 )
-def test_it_is_imported_by_those_who_ask_for_it(code: str, imported: bool, tmp_path: Path) -> None:
+def test_it_is_imported_by_those_who_ask_for_it(code: str, imported: str, tmp_path: Path) -> None:
     (tmp_path / "wandb.py").write_text(WANDB)
     path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
-    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": path})
-    assert (tmp_path / "imported").exists() is imported
+    env = {**os.environ, "PYTHONPATH": path, "SEEN": str(tmp_path / "imported")}
+    done = subprocess.run(
+        [sys.executable, "-c", f"{SEEN}\n{code}"], check=True, env=env, capture_output=True, text=True
+    )
+    assert done.stdout.split() == imported.split()
