@@ -1,4 +1,4 @@
-"""How often the truly best method is in the 95 % set of the best (`seqsearch.distribution.best`), and how large the set is.
+"""How often the truly best method is in the 95 % set of the best (`seqsearch.stats.multiple`), and how large the set is.
 
     python -m benchmarks.coverage.best [--repeats 400] [--workers 2] [--write]
 
@@ -19,8 +19,8 @@ import numpy as np
 from benchmarks.common.results import write_rows
 from benchmarks.coverage.drawn_accuracies import EFFECTS, Rng, drawn, held_classes
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.distribution.best import set_of_best
-from seqsearch.distribution.drop import ImageShares
+from seqsearch.stats.drop import ImageShares
+from seqsearch.stats.multiple import set_of_best
 from seqsearch.training.device import pin_threads
 
 KINDS = ("even", "no image", "training", "seed", "image", "search", "left-skewed", "outliers", "bits", "bits, near 1")

@@ -1,4 +1,4 @@
-"""How often the intervals of `seqsearch.correlation.blocks` hold, at corners.
+"""How often the intervals of `seqsearch.stats.blocks` hold, at corners.
 
     python -m benchmarks.coverage.blocks [--repeats 1000] [--write]
 
@@ -23,7 +23,7 @@ from scipy import stats
 
 from benchmarks.common.results import write_rows
 from benchmarks.coverage.blocks_courses import drifting, learning, spread_seeds
-from seqsearch.correlation.blocks import accuracy, all_pairs, block_means, difference
+from seqsearch.stats.blocks import accuracy, all_pairs, block_means, difference
 
 CONCENTRATION, SEED_SD = 2.0, 0.01
 PLAIN = ("accuracy", "difference", "pairs")

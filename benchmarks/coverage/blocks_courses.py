@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from seqsearch.correlation.blocks import accuracy, difference
-from seqsearch.distribution.interval import Interval
+from seqsearch.stats.blocks import accuracy, difference
+from seqsearch.stats.interval import Interval
 
 SEED_SD, DRIFT_SD = 0.01, 0.1
 Float64 = NDArray[np.float64]

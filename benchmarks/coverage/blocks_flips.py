@@ -1,4 +1,4 @@
-"""How often `seqsearch.correlation.blocks` shows a ranking of two learners to flip, where it does and where it does not.
+"""How often `seqsearch.stats.blocks` shows a ranking of two learners to flip, where it does and where it does not.
 
     python -m benchmarks.coverage.blocks_flips [--repeats 400] [--write] [--table]
 
@@ -27,9 +27,8 @@ import numpy as np
 
 from benchmarks.common.results import RESULTS, write_rows
 from benchmarks.coverage.blocks_courses import CURVES, Float64, chances, drift, qualities
-from seqsearch.correlation.blocks import MOST_DEPENDENCE, block_means, dependence, of_difference
-from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.parts import banerjee, quantile
+from seqsearch.stats.blocks import MOST_DEPENDENCE, block_means, dependence, of_difference
+from seqsearch.stats.interval import Interval, banerjee, t_quantile
 
 NAME = "coverage_blocks_flips"
 EFFECT, LEVEL = 0.04, 0.95**0.5
@@ -71,7 +70,7 @@ def before(x: Float64, y: Float64, value: float) -> Interval:
     degrees = x.shape[1] - 1
     reach = max(value - around.low, around.high - value)
     seeds = [(float(s.mean(axis=1).var(ddof=1)) / len(s), len(s) - 1.0) for s in (x, y) if len(s) > 1]
-    return banerjee(value, [((reach / quantile(LEVEL, degrees)) ** 2, degrees), *seeds], LEVEL)
+    return banerjee(value, [((reach / t_quantile(LEVEL, degrees)) ** 2, degrees), *seeds], LEVEL)
 
 
 Setting = tuple[str, str, str, float, int]

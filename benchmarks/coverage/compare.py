@@ -19,9 +19,9 @@ import numpy as np
 from benchmarks.common.results import write_rows
 from benchmarks.coverage.distribution import FLOOR, Case, Held, Row, measured, print_rows
 from benchmarks.coverage.drawn_accuracies import EFFECTS, drawn
-from seqsearch.distribution.drop import ImageShares
-from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.mean_difference import mean_accuracy, mean_difference
+from seqsearch.stats.difference import mean_accuracy, mean_difference
+from seqsearch.stats.drop import ImageShares
+from seqsearch.stats.interval import Interval
 from seqsearch.training.device import pin_threads
 
 SEQUENCES, RANDOM, SEEDS = ((1, 1), (1, 3), (3, 3)), ((3, 3), (5, 19), (19, 19)), (2, 3, 5)

@@ -1,4 +1,4 @@
-"""Coverage of the intervals of differences of means before and after they became one (`seqsearch.distribution.contrast`).
+"""Coverage of the intervals of differences of means before and after they became one (`seqsearch.stats.contrast`).
 
     python -m benchmarks.coverage.contrast [--keep]
 

@@ -1,4 +1,4 @@
-"""How often the intervals and tests of `seqsearch.distribution` hold, by drawing accuracies whose truth is known.
+"""How often the intervals and tests of `seqsearch.stats` hold, by drawing accuracies whose truth is known.
 
     python -m benchmarks.coverage.distribution [--repeats 1000] [--workers 2] [--write]
 
@@ -27,11 +27,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.common.results import write_rows
-from seqsearch.distribution.correlation import similarity_correlation
-from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.order_test import extremes_test
-from seqsearch.distribution.percentile import percentile
-from seqsearch.distribution.tails import tails
+from seqsearch.stats.interval import Interval
+from seqsearch.stats.quantiles import percentile, tails
+from seqsearch.stats.rank_test import extremes_test
+from seqsearch.stats.regression import similarity_correlation
 from seqsearch.training.device import pin_threads
 
 Floats = NDArray[np.float64]

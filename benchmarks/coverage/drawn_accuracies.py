@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.distribution.contrast import FEWEST_OVER
-from seqsearch.distribution.drop import ImageShares
+from seqsearch.stats.contrast import FEWEST_OVER
+from seqsearch.stats.drop import ImageShares
 
 Floats = NDArray[np.float64]
 Rng = np.random.Generator

@@ -29,10 +29,9 @@ from numpy.typing import NDArray
 
 from benchmarks.common.results import write_rows
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.distribution.contrast import FEWEST_OVER
-from seqsearch.distribution.effects import CONDITIONS, EFFECTS, Condition, ConditionName, effects
-from seqsearch.distribution.parts import quantile
-from seqsearch.distribution.pivot import degrees_of
+from seqsearch.stats.contrast import FEWEST_OVER
+from seqsearch.stats.effects import CONDITIONS, EFFECTS, Condition, ConditionName, effects
+from seqsearch.stats.interval import degrees_of, t_quantile
 from seqsearch.training.device import pin_threads
 
 Floats = NDArray[np.float64]
@@ -219,7 +218,7 @@ def exponential(n: int, repeats: int = 20_000) -> Row:
     """Shares of intervals that hold the mean of ``n`` exponential draws: Student's, and with the degrees of `degrees_of`."""
     x = np.random.default_rng(0).exponential(size=(repeats, n))
     off, error = np.abs(x.mean(axis=1) - 1), x.std(axis=1, ddof=1) / math.sqrt(n)
-    student, fewer = (float((off <= quantile(0.95, d) * error).mean()) for d in (n - 1, degrees_of(n)))
+    student, fewer = (float((off <= t_quantile(0.95, d) * error).mean()) for d in (n - 1, degrees_of(n)))
     return {"draws": n, "student": student, "fewer degrees": fewer}
 
 

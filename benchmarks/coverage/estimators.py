@@ -17,9 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common.results import write_result
-from seqsearch.distribution.divergence import jsd, wasserstein
-from seqsearch.distribution.normal import NormalFit, normal_fit
-from seqsearch.distribution.normality import normality
+from seqsearch.stats.distribution import NormalFit, jsd, normal_fit, normality, wasserstein
 from seqsearch.training.device import pin_threads
 
 Floats = NDArray[np.float64]

@@ -29,11 +29,11 @@ from protocols.edge.fit import Fit, fitted
 from protocols.edge.plan import Classes, random_tasks
 from protocols.edge.settings import EdgeSettings
 from seqsearch.core.digests import seed_of, seeded_numpy
-from seqsearch.distribution.order_test import extremes_test
-from seqsearch.distribution.shared_seeds import paired_difference
 from seqsearch.extremes.features import features
 from seqsearch.extremes.objective import labels_of, task_sizes
 from seqsearch.similarity.matrix import Similarity, checked
+from seqsearch.stats.difference import paired_difference
+from seqsearch.stats.rank_test import extremes_test
 
 CLASSES, TASKS, MEAN, NOISE = 20, 5, 0.7, 0.02
 """Of planted worlds; ``NOISE``: standard deviation of one training of one sequence."""

@@ -26,11 +26,9 @@ import numpy as np
 from benchmarks.common.results import RESULTS, write_rows
 from benchmarks.coverage.drawn_accuracies import EFFECTS, HELD, IMAGES, SHAPES, Effects, Rng, drawn, held_classes
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.distribution.drop import RANDOM, Drop, ImageShares, drop
-from seqsearch.distribution.gap import gap_difference
-from seqsearch.distribution.parts import quantile
-from seqsearch.distribution.pivot import degrees_of
-from seqsearch.distribution.rank_test import rank_test
+from seqsearch.stats.drop import RANDOM, Drop, ImageShares, drop, gap_difference
+from seqsearch.stats.interval import degrees_of, t_quantile
+from seqsearch.stats.rank_test import rank_test
 from seqsearch.training.device import pin_threads
 
 Row = dict[str, float | str | int]
@@ -135,7 +133,7 @@ def print_gaps(repeats: int, pool: ProcessPoolExecutor) -> None:
 def _student(d: Drop) -> float:
     """The half-width that Student's degrees of freedom for the random sequences would give."""
     random, L = d.variances[RANDOM], d.random_sequences
-    ours, student = (quantile(d.level, degrees) ** 2 * random for degrees in (degrees_of(L), L - 1))
+    ours, student = (t_quantile(d.level, degrees) ** 2 * random for degrees in (degrees_of(L), L - 1))
     return math.sqrt(max(0.0, d.absolute.half_width**2 - ours + student))
 
 

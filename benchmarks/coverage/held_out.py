@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common.results import write_rows
-from seqsearch.distribution.contrast import FEWEST_OVER
-from seqsearch.distribution.held_out import held_out
+from seqsearch.stats.contrast import FEWEST_OVER
+from seqsearch.stats.difference import held_out
 
 COST, NOISE = 0.02, 0.01
 FLIP = 0.02

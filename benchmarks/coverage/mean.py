@@ -34,12 +34,11 @@ from scipy import stats
 
 from benchmarks.common.results import RESULTS, write_rows
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.distribution.adaptive import FIRST_LOOK, Target, wanted
-from seqsearch.distribution.mean import FEWEST, adjusted_mean, mean_interval
-from seqsearch.distribution.mean_difference import mean_accuracy
-from seqsearch.distribution.parts import quantile
-from seqsearch.distribution.pivot import degrees_of
-from seqsearch.distribution.tails import share_beyond
+from seqsearch.stats.difference import mean_accuracy
+from seqsearch.stats.interval import degrees_of, t_quantile
+from seqsearch.stats.mean import FEWEST, adjusted_mean, mean_interval
+from seqsearch.stats.quantiles import share_beyond
+from seqsearch.stats.sampling import FIRST_LOOK, Target, wanted
 
 Floats = NDArray[np.float64]
 Bounds = tuple[Floats, Floats]
@@ -133,14 +132,14 @@ def _bounds(rule: str, x: Floats, rng: np.random.Generator) -> Bounds | None:
         return _resampled(rule, x[:RESAMPLED].mean(axis=2), rng) if x.shape[2] == 1 else None
     draws, shared = x.mean(axis=2), x.mean(axis=1)
     value, error = draws.mean(axis=1), draws.std(axis=1, ddof=1) / math.sqrt(n)
-    student = quantile(0.95, degrees_of(n) if rule.startswith("fewer") else n - 1)
+    student = t_quantile(0.95, degrees_of(n) if rule.startswith("fewer") else n - 1)
     high = low = np.full_like(value, student)
     if rule in ("t or Hall", "fewer, both"):
         high, low = np.maximum(student, _hall(draws, student)), np.maximum(student, -_hall(draws, -student))
     rest = np.zeros_like(value)
     if x.shape[2] > 1:
         R = x.shape[2]
-        rest = quantile(0.95, R - 1) * shared.std(axis=1, ddof=1) / math.sqrt(R)
+        rest = t_quantile(0.95, R - 1) * shared.std(axis=1, ddof=1) / math.sqrt(R)
     nothing = np.where(np.ptp(draws, axis=1) > 1e-9, 0.0, math.nan)
     return value - np.hypot(high * error, rest) + nothing, value + np.hypot(low * error, rest) + nothing
 

@@ -22,11 +22,11 @@ import numpy as np
 
 from benchmarks.common.results import RESULTS, write_rows
 from benchmarks.coverage.distribution import FLOOR, Case, Floats, Held, Row, measured, print_rows
-from seqsearch.distribution.always_valid import running_share
-from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.mean import DIFFERENCE, mean_interval
-from seqsearch.distribution.paired import paired, share
-from seqsearch.distribution.sample_size import sequences_for_mean, sequences_for_share
+from seqsearch.stats.interval import Interval
+from seqsearch.stats.mean import DIFFERENCE, mean_interval
+from seqsearch.stats.paired import paired
+from seqsearch.stats.power import sequences_for_mean, sequences_for_share
+from seqsearch.stats.quantiles import running_share, share
 from seqsearch.training.device import pin_threads
 
 MEAN, SD = 0.01, 0.02

@@ -37,7 +37,6 @@ from seqsearch.core.bits import packed
 from seqsearch.core.digests import seed_of, seeded_numpy
 from seqsearch.core.outcomes import HEAD, ClassifierCounts, EdgeResult
 from seqsearch.core.types import ClassId, Edge, Task, Tasks
-from seqsearch.distribution.effects import EFFECTS, EffectName
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
 from seqsearch.planners.fixed import FixedPlanner, FixedSequence, first_task, random_sequences
@@ -47,6 +46,7 @@ from seqsearch.planners.step import PoolView
 from seqsearch.results.rows import EvaluatedRollout, Row, SequenceKind, TaskSequence, result_rows
 from seqsearch.results.run import RunResults, assembled
 from seqsearch.results.schema import RESULTS
+from seqsearch.stats.effects import EFFECTS, EffectName
 
 Plant = Literal["content", "grouping", "order", "none"]
 PLANTS: tuple[Plant, ...] = ("content", "grouping", "order", "none")

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.common.results import RESULTS, write_rows
 from protocols.report.commands.power import DRAWS, SIZES
-from seqsearch.distribution.power import power_of_found, power_of_mean
+from seqsearch.stats.power import power_of_found, power_of_mean
 
 FOUND = (0.0, 1.0, 1.5, 2.0, 3.0, 4.0)
 """How far a found sequence lies below the mean of random ones, in standard deviations of one training of a random sequence."""

@@ -16,10 +16,9 @@ import itertools
 import numpy as np
 
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.distribution.interval import AGREE, Float64
-from seqsearch.distribution.max_t import max_t
-from seqsearch.distribution.permutation import holm
-from seqsearch.distribution.rank_test import LEVEL, p_value
+from seqsearch.stats.interval import AGREE, Float64
+from seqsearch.stats.multiple import holm, max_t
+from seqsearch.stats.rank_test import LEVEL, p_value
 
 SHAPES = ("normal", "skewed", "ties")
 KINDS = tuple(itertools.product(SHAPES, (False, True)))

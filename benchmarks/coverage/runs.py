@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from benchmarks.common.results import write_rows
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.distribution.components import components
-from seqsearch.distribution.runs import over_runs, pairs
+from seqsearch.stats.components import components
+from seqsearch.stats.mean import over_runs
+from seqsearch.stats.multiple import pairs
 
 Floats = NDArray[np.float64]
 Row = dict[str, float | str | int]

@@ -28,13 +28,10 @@ from scipy import stats
 
 from benchmarks.common.results import RESULTS, write_rows
 from benchmarks.coverage.distribution import FLOOR, Case, Floats, Held, Row, measured, print_rows
-from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.pivot import Pivot
-from seqsearch.selection.agreement import agreement
-from seqsearch.selection.best_of import best_of, typical_best
-from seqsearch.selection.enough import MORE, enough
-from seqsearch.selection.regret import optimism, regret
-from seqsearch.selection.with_the_best import Error, dunnett, with_the_best
+from seqsearch.stats.choice import Error, dunnett, optimism, regret, with_the_best
+from seqsearch.stats.interval import Interval, Pivot
+from seqsearch.stats.ranks import agreement
+from seqsearch.stats.trials import MORE, best_of, enough, typical_best
 from seqsearch.training.device import pin_threads
 
 CENTRE, SD = 0.6, 0.02

@@ -31,7 +31,7 @@ from benchmarks.learning.learnability import learned, sequence
 from seqsearch.core.grammar import parse_items
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.search import outcome
-from seqsearch.metrics.accuracy import acc
+from seqsearch.stats.accuracy import acc
 from seqsearch.storage.files import cache_root
 from seqsearch.training.device import pin_threads
 from seqsearch.training.world import World

@@ -45,9 +45,9 @@ from seqsearch.methods.parts import cosine
 from seqsearch.methods.parts.head import Head
 from seqsearch.methods.parts.ridge import GRID, Dual
 from seqsearch.methods.ranpac import RanPAC
-from seqsearch.metrics import accuracy as metrics
 from seqsearch.pools.base import Rows, View
 from seqsearch.pools.glyphs import build as glyphs
+from seqsearch.stats import accuracy as metrics
 from seqsearch.storage.files import cache_root
 from seqsearch.training.device import pin_threads
 from seqsearch.training.world import World

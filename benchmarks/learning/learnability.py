@@ -4,8 +4,8 @@
 
 Each seed is a random class sequence and a training seed of its own, the same for every method; backbone ``glyph_vit``, one
 thread, in this process. ``Acc`` is the mean accuracy over all classes after the last task, ``ALA`` that right after learning,
-``AFM`` forgetting (`seqsearch.metrics`). Hyperparameters are the methods' defaults. To choose settings use ``--part reward``:
-images that methods then do not learn from either, and no result is reported on.
+``AFM`` forgetting (`seqsearch.stats.accuracy`). Hyperparameters are the methods' defaults. To choose settings use
+``--part reward``: images that methods then do not learn from either, and no result is reported on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from seqsearch.core.registry import names
 from seqsearch.core.types import EvaluationSplit, MethodSpec, Rollout, StateKey, Task, reported
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.search import outcome
-from seqsearch.metrics import accuracy as metrics
+from seqsearch.stats import accuracy as metrics
 from seqsearch.storage.files import cache_root
 from seqsearch.training.device import pin_threads
 from seqsearch.training.world import World

@@ -15,7 +15,7 @@ run, after five seeds of another sequence with ``--epochs 2 --buffer 200`` (two 
 here; on this sequence that is the second comparison (``peers_2_200.json``).
 
 Printed: final accuracy (mean over tasks) by training seed, and the 90 % interval of the mean difference over seeds:
-Student's, and Student's and Hall's together, which allow for skewness (`seqsearch.distribution.pivot`). Both are
+Student's, and Student's and Hall's together, which allow for skewness (`seqsearch.stats.interval`). Both are
 conditional on this sequence, its split and its test images. An interval within +-2 points is a test at 5 % that the mean
 difference is within them. To show that it could have failed: the same with a buffer of 20 images here.
 
@@ -46,8 +46,8 @@ from benchmarks.parity.peers_settings import Outcome, Schedule
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.types import Rollout, StateKey, Tasks, reported
-from seqsearch.distribution.pivot import Pivot
 from seqsearch.engine.inline import InlineEvaluator
+from seqsearch.stats.interval import Pivot
 from seqsearch.storage.files import cache_root
 from seqsearch.training.world import World
 

@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 
 from benchmarks.common.results import write_rows
 from benchmarks.real.running import ON_FEATURES, THEMSELVES, Runs, arguments, features_of, on_layers
-from seqsearch.distribution.mean import mean_interval
-from seqsearch.metrics.accuracy import acc
-from seqsearch.metrics.ranks import rank_coefficients
 from seqsearch.planners.replicates import SCORING
 from seqsearch.results.run import RunResults, read_results
 from seqsearch.results.schema import TRAININGS
 from seqsearch.results.tables import read_rows
+from seqsearch.stats.accuracy import acc
+from seqsearch.stats.mean import mean_interval
+from seqsearch.stats.ranks import rank_coefficients
 
 SEARCHED = (on_layers("er"), on_layers("slca"), f"simplecil@{THEMSELVES}", f"frozen_head@{THEMSELVES}")
 RANKED = tuple(m for m in ON_FEATURES if not m.startswith(("bic", "ewc", "foster")))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.common.results import write_rows
 from benchmarks.real.ranking import DIFFERENCE
-from seqsearch.distribution.mean import mean_interval
+from seqsearch.stats.mean import mean_interval
 
 TRUE = np.linspace(0.2, 0.65, 15)
 NOISES = ("normal", "exponential", "rounded")

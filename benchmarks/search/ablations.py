@@ -36,11 +36,11 @@ from seqsearch.core.types import Tasks
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
-from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.fixed import FixedPlanner, random_sequences, with_replicates
 from seqsearch.planners.replicates import SCORING, scoring
 from seqsearch.results.schema import TRAININGS
 from seqsearch.results.tables import read_rows
+from seqsearch.stats.accuracy import acc
 from seqsearch.training.device import pin_threads
 
 FULL = "full search"

@@ -44,10 +44,10 @@ from seqsearch.core.types import EvaluationSplit, MethodSpec, Tasks
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
-from seqsearch.metrics.accuracy import acc, reward
 from seqsearch.planners.fixed import FixedPlanner, random_sequences, with_replicates
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.replicates import scoring
+from seqsearch.stats.accuracy import acc, reward
 from seqsearch.training.device import pin_threads
 
 PLOT = Path(__file__).parents[2] / "docs" / "cheaper.svg"

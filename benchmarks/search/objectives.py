@@ -24,9 +24,9 @@ import numpy as np
 from benchmarks.common.results import write_result
 from protocols.edge.protocol import EDGE
 from protocols.running.protocol import Exported
-from seqsearch.distribution.correlation import similarity_correlation
 from seqsearch.extremes.objective import NAMES, Objective, Problem, labels_of
 from seqsearch.similarity.matrix import Similarity
+from seqsearch.stats.regression import similarity_correlation
 from seqsearch.study.class_similarity import learned_similarity
 from seqsearch.training.device import pin_threads
 

@@ -21,10 +21,10 @@ from seqsearch.core.types import Tasks
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
-from seqsearch.metrics import accuracy
 from seqsearch.planners.allocation import Allocation, Wait, choose, contenders, next_arm
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.step import Arm
+from seqsearch.stats import accuracy
 
 Table = NDArray[np.float64]
 """``[arms, draws]``: J (Eq. 7)."""

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from benchmarks.common.results import Memory, write_result
 from seqsearch.core.compiled import compiled
-from seqsearch.correlation.blind import WINDOWS, sweep
-from seqsearch.correlation.kernels import Labels
+from seqsearch.stats.blind import WINDOWS, sweep
+from seqsearch.stats.blind_kernels import Labels
 
 CLASSES, LENGTH, BATCH = 713, 10, 128
 

@@ -9,14 +9,12 @@ import numpy as np
 
 from protocols.running.at_chance import AtChance, at_chance
 from seqsearch.core.types import ClassId
-from seqsearch.distribution.best import set_of_best
-from seqsearch.distribution.drop import Drop, ImageShares, drop
-from seqsearch.distribution.max_t import max_t
-from seqsearch.distribution.permutation import holm
-from seqsearch.distribution.rank_test import End, RankTest, rank_test
-from seqsearch.metrics.accuracy import acc
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import Matrix, RunResults, Scored
+from seqsearch.stats.accuracy import acc
+from seqsearch.stats.drop import Drop, ImageShares, drop
+from seqsearch.stats.multiple import holm, max_t, set_of_best
+from seqsearch.stats.rank_test import End, RankTest, rank_test
 
 FEWEST = 3
 """Random sequences below which none is left out; training seeds are, instead."""

@@ -14,9 +14,9 @@ from protocols.running.snapshot import Expected
 from seqsearch.core.errors import UserError
 from seqsearch.core.notices import notice
 from seqsearch.core.text import counted
-from seqsearch.distribution.rank_test import fewest_random
 from seqsearch.methods.command import commands
 from seqsearch.planners.fixed import random_sequences
+from seqsearch.stats.rank_test import fewest_random
 
 UNKNOWN = UnitCosts()
 """Trainings alone are estimated."""

@@ -13,11 +13,10 @@ import numpy as np
 
 from protocols.cldyb.compared import Evaluated, Pair, image_shares
 from seqsearch.core.types import MethodSpec
-from seqsearch.distribution.drop import ImageShares
-from seqsearch.distribution.gap import GapDifference, gap_difference
 from seqsearch.methods.spec import capabilities_of
 from seqsearch.results.joint import joint_rollout
 from seqsearch.results.run import RunResults
+from seqsearch.stats.drop import GapDifference, ImageShares, gap_difference
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import numpy as np
 
 from protocols.cldyb.compared import Evaluated, Pair, evaluated, places
 from seqsearch.core.types import ClassId
-from seqsearch.distribution.drop import Drop, drop
-from seqsearch.distribution.held_out import HeldOut, held_out
 from seqsearch.results.run import Matrix, RunResults
+from seqsearch.stats.difference import HeldOut, held_out
+from seqsearch.stats.drop import Drop, drop
 
 Cells = dict[tuple[str, str], Evaluated]
 """By the method left out and the method scored: one sequence for each of the ``--searches``, the same seeds everywhere."""
@@ -27,7 +27,7 @@ class Searched:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What being searched for costs, ``by_method`` and in the mean of all; see `seqsearch.distribution.held_out`."""
+    """What being searched for costs, ``by_method`` and in the mean of all; see `seqsearch.stats.difference`."""
 
     by_method: dict[str, Searched]
     mean: Searched

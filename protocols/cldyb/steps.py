@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from seqsearch.metrics.ranks import without_rounding
 from seqsearch.results.rows import Row
+from seqsearch.stats.ranks import without_rounding
 
 EQUAL = 1e-9
 """J that differ by less differ by rounding."""

@@ -31,11 +31,10 @@ from protocols.running.provenance import (
     provenance,
     search_of,
 )
-from seqsearch.distribution.drop import Drop
-from seqsearch.distribution.gap import GapDifference
-from seqsearch.distribution.held_out import FEWEST, HeldOut
-from seqsearch.metrics import accuracy as metrics
 from seqsearch.results.run import FOUND, Matrix, RunResults, read_results
+from seqsearch.stats import accuracy as metrics
+from seqsearch.stats.difference import FEWEST_METHODS, HeldOut
+from seqsearch.stats.drop import Drop, GapDifference
 
 
 @dataclass(frozen=True)
@@ -160,7 +159,7 @@ def summarise(run: Path, data: RunResults) -> Summary:
     if not data.finished:
         return _unfinished(run, name, data, origin)
     troubles = _unevaluated(data)
-    one_out = data.setting("leave_one_out") is True and len(data.methods) >= FEWEST
+    one_out = data.setting("leave_one_out") is True and len(data.methods) >= FEWEST_METHODS
     pairs = [pair(data, m, troubles, data.without(m) if one_out else None) for m in data.methods]
     separate = not one_out and len({s.method_ids for m in data.methods for s in data.found(m)}) > 1
     rows = tuple(_method(data, m, p, separate) for m, p in zip(data.methods, pairs, strict=True))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from protocols.cldyb.compared import evaluated
-from seqsearch.distribution.correlation import Coefficient, similarity_correlation
 from seqsearch.results.run import RunResults
+from seqsearch.stats.regression import Coefficient, similarity_correlation
 
 
 @dataclass(frozen=True)

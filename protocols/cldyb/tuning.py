@@ -19,10 +19,10 @@ from seqsearch.core.text import counted
 from seqsearch.core.types import MethodSpec
 from seqsearch.methods.sampling import proposals
 from seqsearch.methods.spec import build_of
-from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.fixed import FixedPlanner, FixedSequence, with_replicates
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.replicates import TUNING
+from seqsearch.stats.accuracy import acc
 
 if TYPE_CHECKING:
     from seqsearch.core.grammar import Value

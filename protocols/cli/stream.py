@@ -18,6 +18,7 @@ from seqsearch.building import stream_lists as lists
 from seqsearch.building import stream_sources as kinds
 from seqsearch.building.stream_sources import of_parquet
 from seqsearch.core.errors import UserError
+from seqsearch.streams.described import described
 from seqsearch.streams.open import build_stream
 
 if TYPE_CHECKING:
@@ -130,8 +131,6 @@ def show(name: str, as_json: bool) -> None:
     STREAM is glyphs, a .parquet file (seqsearch stream build), pool:POOL, or FILE.py:OBJECT.
     seqsearch stream show glyphs
     """
-    from seqsearch.streams.described import described
-
     record = described(build_stream(name))
     if as_json:
         click.echo(json.dumps(record))

@@ -10,10 +10,8 @@ from typing import cast
 import numpy as np
 
 from protocols.edge.groups import Group
-from seqsearch.distribution.max_t import max_t
-from seqsearch.distribution.order_test import Ends, ExtremesTest, adjusted
-from seqsearch.distribution.permutation import holm
-from seqsearch.distribution.rank_test import End
+from seqsearch.stats.multiple import holm, max_t
+from seqsearch.stats.rank_test import End, Ends, ExtremesTest, adjusted
 
 ENDS: tuple[tuple[str, End], ...] = (("hard", "harder"), ("easy", "easier"), ("hard", "easier"), ("easy", "harder"))
 """Sequences and claims, as in `Ends`."""

@@ -8,7 +8,7 @@ from protocols.edge.plan import random_tasks
 from protocols.edge.study import EdgeStudy
 from protocols.edge.trained import expected, of_every
 from protocols.running.costs import Cost, of_trainings, unit_costs
-from seqsearch.distribution.sampling import number_of_sequences, required_sequences
+from seqsearch.stats.sampling import number_of_sequences, required_sequences
 
 
 def cost(study: EdgeStudy, workers: int, scratch: Path) -> Cost:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seqsearch.core.types import ClassId
-from seqsearch.metrics.accuracy import order_disparity
 from seqsearch.planners.replicates import ORDERS
 from seqsearch.results.run import RunResults
+from seqsearch.stats.accuracy import order_disparity
 
 
 @dataclass(frozen=True)

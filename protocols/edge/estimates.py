@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from protocols.edge.fitted import MethodFit
 from protocols.edge.truth import Truth
-from seqsearch.distribution.correlation import SimilarityCorrelation
-from seqsearch.distribution.estimate import Estimate
-from seqsearch.distribution.interval import Interval
 from seqsearch.results.rows import Row
+from seqsearch.stats.distribution import Estimate
+from seqsearch.stats.interval import Interval
+from seqsearch.stats.regression import SimilarityCorrelation
 
 if TYPE_CHECKING:
     from protocols.edge.summary import MethodEdge

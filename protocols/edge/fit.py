@@ -22,15 +22,15 @@ from protocols.edge.settings import EdgeSettings
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import built, fits
-from seqsearch.distribution.interval import AGREE
-from seqsearch.distribution.permutation import holm
-from seqsearch.distribution.ridge import FEWEST, LEVEL, RidgeFit, ridge_fit
 from seqsearch.extremes.features import Features, chosen, features
 from seqsearch.extremes.objective import Floats, Labels, labels_of, tasks_of
 from seqsearch.extremes.region import region
 from seqsearch.extremes.within_range import extremes_within
 from seqsearch.results.schema import FITS
 from seqsearch.similarity.matrix import Similarity
+from seqsearch.stats.interval import AGREE
+from seqsearch.stats.multiple import holm
+from seqsearch.stats.regression import FEWEST_ORDERS, LEVEL, RidgeFit, ridge_fit
 from seqsearch.storage.files import write_json
 from seqsearch.storage.reading import json_object
 
@@ -123,9 +123,9 @@ def _fit(
     orders = tuple(i for i, a in enumerate(known) if a is not None)
     accuracy = np.array([known[i] for i in orders], dtype=np.float64)
     none = Fit(method, orders, (), (), (), None, None, None, None, False, "", (), (), (), ())
-    if len(orders) < FEWEST:
+    if len(orders) < FEWEST_ORDERS:
         return replace(
-            none, why_not=f"{FEWEST} random sequences or more are needed, {len(orders)} were evaluated"
+            none, why_not=f"{FEWEST_ORDERS} random sequences or more are needed, {len(orders)} were evaluated"
         ), None
     mine, values = chosen(there, [labels[i] for i in orders])
     unavailable = tuple(mine.left_out.items())

@@ -12,11 +12,11 @@ from protocols.edge.trained import Trained
 from protocols.running.session import Session
 from seqsearch.core.outcomes import Outcome
 from seqsearch.core.types import MethodSpec
-from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.fixed import FixedPlanner, FixedSequence
 from seqsearch.planners.replicates import fresh
 from seqsearch.results.schema import FITS
 from seqsearch.similarity.matrix import Similarity
+from seqsearch.stats.accuracy import acc
 
 
 class FitStage:

@@ -14,13 +14,13 @@ import numpy as np
 
 from protocols.edge.fit import Fit
 from protocols.edge.groups import DIGITS, OF_FITS, Group, LeftOut, Table
-from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.percentile import OrderPercentile, percentile
-from seqsearch.distribution.rank_test import rank_test
-from seqsearch.distribution.shared_seeds import paired_difference
-from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.replicates import FITTED, TUNING
 from seqsearch.results.run import RunResults
+from seqsearch.stats.accuracy import acc
+from seqsearch.stats.difference import paired_difference
+from seqsearch.stats.interval import Interval
+from seqsearch.stats.quantiles import OrderPercentile, percentile
+from seqsearch.stats.rank_test import rank_test
 
 SideName = Literal["hard", "easy"]
 Found = Literal["more", "less", "open"]

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.types import Task
-from seqsearch.distribution.correlation import SimilarityCorrelation, similarity_correlation
-from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.replicates import ORDERS
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults
+from seqsearch.stats.accuracy import acc
+from seqsearch.stats.regression import SimilarityCorrelation, similarity_correlation
 
 Table = NDArray[np.float64]
 """Final accuracy ``[sequences, seeds]``."""

@@ -36,7 +36,6 @@ from protocols.running.protocol import Exported, ProtocolRun
 from protocols.running.session import Session
 from seqsearch.core.outcomes import Outcome
 from seqsearch.core.types import Tasks
-from seqsearch.distribution.adaptive import parse_target, wanted
 from seqsearch.extremes.exact import enumerate_sequences
 from seqsearch.extremes.objective import release_labels, tasks_of, toolbox_labels
 from seqsearch.extremes.restarts import Run, anneal_start
@@ -46,6 +45,7 @@ from seqsearch.planners.replicates import of_given, of_order, scoring
 from seqsearch.results.schema import PLANS
 from seqsearch.similarity.features import from_confusion, from_prototypes
 from seqsearch.similarity.matrix import Similarity
+from seqsearch.stats.sampling import parse_target, wanted
 
 
 class EdgeRun(ProtocolRun):

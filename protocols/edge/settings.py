@@ -17,7 +17,7 @@ from seqsearch.core.settings import (
     check_trainings,
     setting,
 )
-from seqsearch.distribution.adaptive import parse_target
+from seqsearch.stats.sampling import parse_target
 
 FEWEST_FITTED, FEWEST_SEEDS = 10, 5
 """Random sequences that a fit takes, and fresh seeds that an interval takes (`distribution.ridge`, `shared_seeds`)."""

@@ -17,13 +17,13 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.registry import located, located_text
 from seqsearch.core.types import MethodSpec
-from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes.objective import Problem, task_sizes
 from seqsearch.methods.command import refuse
 from seqsearch.methods.spec import check_memory
 from seqsearch.pools.union import class_names
 from seqsearch.results.frozen import source_path
 from seqsearch.results.orders import Order, read_orders
+from seqsearch.stats.sampling import number_of_sequences
 from seqsearch.study.classes import EVALUATE, check_images, view_of
 from seqsearch.study.study import Study, reads_frozen, resolved
 from seqsearch.training.world import World

@@ -28,18 +28,15 @@ from protocols.edge.truth import Truth, truth_of
 from protocols.running.at_chance import AtChance, at_chance
 from protocols.running.protocol import Exported, resume_command
 from protocols.running.provenance import Provenance, provenance
-from seqsearch.distribution.adaptive import parse_target, planned, wanted
-from seqsearch.distribution.correlation import SimilarityCorrelation
-from seqsearch.distribution.estimate import Estimate, estimate
-from seqsearch.distribution.interval import AGREE, Interval
-from seqsearch.distribution.normal import NormalFit, normal_fit
-from seqsearch.distribution.order_test import ExtremesTest, extremes_test
-from seqsearch.distribution.percentile import Percentiles, percentile
-from seqsearch.distribution.sampling import number_of_sequences
-from seqsearch.distribution.tails import tails
 from seqsearch.planners.replicates import ORDERS
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults
+from seqsearch.stats.distribution import Estimate, NormalFit, estimate, normal_fit
+from seqsearch.stats.interval import AGREE, Interval
+from seqsearch.stats.quantiles import Percentiles, percentile, tails
+from seqsearch.stats.rank_test import ExtremesTest, extremes_test
+from seqsearch.stats.regression import SimilarityCorrelation
+from seqsearch.stats.sampling import number_of_sequences, parse_target, planned, wanted
 
 Claim = Literal["both", "hard", "easy", "opposite", "none", "too few", "constant", "untested"]
 """What ranks among random sequences say: hard lower and easy higher (``both``), one of these, one or both the other way round,

@@ -9,9 +9,8 @@ from protocols.edge.plan import Classes
 from protocols.edge.settings import EdgeSettings
 from protocols.edge.study import EdgeStudy
 from protocols.running.snapshot import Expected
-from seqsearch.distribution.adaptive import parse_target, planned
-from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.results.rows import SequenceKind
+from seqsearch.stats.sampling import number_of_sequences, parse_target, planned
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from protocols.edge.groups import Group, Table, correlation
-from seqsearch.distribution.correlation import SimilarityCorrelation
-from seqsearch.distribution.divergence import jsd, wasserstein
-from seqsearch.distribution.normal import NormalFit, normal_fit
-from seqsearch.distribution.normality import Normality, normality
+from seqsearch.stats.distribution import NormalFit, Normality, jsd, normal_fit, normality, wasserstein
+from seqsearch.stats.regression import SimilarityCorrelation
 
 OF_THE_PAPER = 3
 """Random sequences that a mean and an sd are commonly taken of."""

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from protocols.gtep.reading import GtepResults
 from protocols.gtep.unshared import Marks, Unshared, by_class, marks, unshared
 from protocols.running.at_chance import Ended
-from seqsearch.distribution.interval import AGREE, Interval
 from seqsearch.results.rows import Row, finite, model_bytes, stored_bytes
-from seqsearch.selection.harmonic import shares_of_orders
-from seqsearch.selection.regret import Difference, mean_over_orders
+from seqsearch.stats.choice import Difference, mean_over_orders, shares_of_orders
+from seqsearch.stats.interval import AGREE, Interval
 
 Matrix = NDArray[np.float64]
 USES = ("tuned", "original", "conventional")

@@ -11,12 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from protocols.gtep.cells import Matrix, mapping, pooled
 from protocols.gtep.reading import GtepResults
-from seqsearch.distribution.interval import AGREE
 from seqsearch.results.rows import Row
-from seqsearch.selection.best_of import BestOf, best_of
-from seqsearch.selection.enough import Enough, enough
-from seqsearch.selection.harmonic import shares_of_orders
-from seqsearch.selection.with_the_best import WithTheBest, with_the_best
+from seqsearch.stats.choice import WithTheBest, shares_of_orders, with_the_best
+from seqsearch.stats.interval import AGREE
+from seqsearch.stats.trials import BestOf, Enough, best_of, enough
 
 FEWEST = 5
 """Class orders below which no setting, method or ranking is said to differ from another."""

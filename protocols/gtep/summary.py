@@ -14,10 +14,8 @@ from protocols.gtep.reading import GtepResults, read_run
 from protocols.gtep.searches import FEWEST, Search, best_set, searches
 from protocols.running.at_chance import AtChance, at_chance_or_none
 from protocols.running.protocol import Exported
-from seqsearch.selection.agreement import Agreement, agreement
-from seqsearch.selection.harmonic import shares_of_orders
-from seqsearch.selection.regret import Difference, optimism, regret
-from seqsearch.selection.with_the_best import WithTheBest
+from seqsearch.stats.choice import Difference, WithTheBest, optimism, regret, shares_of_orders
+from seqsearch.stats.ranks import Agreement, agreement
 
 FEWEST_RANKED = 3
 """Methods below which rankings are not compared: of two there are two, and half of all agree."""

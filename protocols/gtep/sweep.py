@@ -25,9 +25,8 @@ from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.types import MethodSpec, Rollout
 from seqsearch.engine.trials import Trial
 from seqsearch.methods.base import PASSES
-from seqsearch.selection.enough import enough
-from seqsearch.selection.harmonic import of_means, shares_of_orders
-from seqsearch.selection.one_se import one_standard_error
+from seqsearch.stats.choice import of_means, one_standard_error, shares_of_orders
+from seqsearch.stats.trials import enough
 from seqsearch.training.world import World
 
 ASHA_FIRST, ASHA_KEEPS = 2, 3

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.distribution.interval import Interval
 from seqsearch.results.rows import Row
-from seqsearch.selection.harmonic import shares_of_orders
-from seqsearch.selection.regret import Difference, mean_over_orders
+from seqsearch.stats.choice import Difference, mean_over_orders, shares_of_orders
+from seqsearch.stats.interval import Interval
 
 Matrix = NDArray[np.float64]
 Marks = Mapping[str, Mapping[int, Sequence[bool]]]

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from protocols.mcil.evaluated import Evaluated
-from seqsearch.distribution.components import Components, components
-from seqsearch.distribution.permutation import holm
-from seqsearch.distribution.runs import OverRuns, Pair, over_runs, pairs
+from seqsearch.stats.components import Components, components
+from seqsearch.stats.mean import OverRuns, over_runs
+from seqsearch.stats.multiple import Pair, holm, pairs
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Noise:
 
 
 def pairs_of(whole: Sequence[Evaluated], planned: int) -> list[Difference]:
-    """All pairs of methods all whose runs ended, of ``planned`` methods; see `seqsearch.distribution.runs.pairs`."""
+    """All pairs of methods all whose runs ended, of ``planned`` methods; see `seqsearch.stats.multiple.pairs`."""
     if len(whole) < 2:
         return []
     return [

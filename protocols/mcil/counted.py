@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from seqsearch.core.outcomes import EdgeResult
-from seqsearch.metrics import incremental as metrics
 from seqsearch.results.rows import EvaluatedRollout, Row, exemplars
+from seqsearch.stats import accuracy as metrics
 
 Ended = Mapping[tuple[str, str, int], str]
 """Status by sequence, method and seed."""

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.distribution.mean import ACCURACY, DIFFERENCE
-from seqsearch.distribution.runs import OverRuns, over_runs
 from seqsearch.results.rows import Row
+from seqsearch.stats.mean import ACCURACY, DIFFERENCE, OverRuns, over_runs
 
 SHARES = ("average", "average_pooled", "first", "last", "balanced")
 """Accuracies; all others are differences of these."""

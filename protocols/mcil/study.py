@@ -41,7 +41,7 @@ class McilStudy(Study):
 
     def replicates(self, number: int) -> tuple[int, ...]:
         """Training seeds of an order, which no other order has: what a seed did to all orders alike would be noise that is in no
-        spread within an order (`seqsearch.distribution.components`)."""
+        spread within an order (`seqsearch.stats.components`)."""
         _, seeds = self.settings.plan
         return tuple(of_order(number * seeds + s) for s in range(seeds))
 

@@ -10,8 +10,8 @@ import numpy as np
 from protocols.online.counted import Counts, Evaluated, Samples, common, counted
 from protocols.online.reading import BY_SAMPLE, IN_BATCHES
 from protocols.online.study import OnlineStudy
-from seqsearch.correlation.blind import SHIFTS, WINDOWS, Rates, Sweep, predictions, sweep
 from seqsearch.results.rows import Row
+from seqsearch.stats.blind import SHIFTS, WINDOWS, Rates, Sweep, predictions, sweep
 from seqsearch.streams.playing import Played
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from protocols.online.settings import OnlineSettings
 from seqsearch.core.errors import UserError
-from seqsearch.correlation.shift import ShiftChoice, choose_shift
+from seqsearch.stats.shift import ShiftChoice, choose_shift
 from seqsearch.streams.base import Labels
 from seqsearch.streams.open import build_stream
 from seqsearch.streams.playing import Played
@@ -25,7 +25,7 @@ MOST_TRIED = 5_000_000
 
 
 def by_rule(played: Played, settings: OnlineSettings) -> ShiftChoice:
-    """What the rule says of the search part, whatever was named: `seqsearch.correlation.shift.choose_shift`."""
+    """What the rule says of the search part, whatever was named: `seqsearch.stats.shift.choose_shift`."""
     return _chosen(played.stream.labels[played.search], played, settings)
 
 

@@ -1,4 +1,4 @@
-"""Intervals of a run's accuracies, from the counts by block that its files hold (`seqsearch.correlation.blocks`)."""
+"""Intervals of a run's accuracies, from the counts by block that its files hold (`seqsearch.stats.blocks`)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.correlation.blocks import FEWEST_BLOCKS, BlockInterval, block_size, of_accuracy, of_difference, too_few
-from seqsearch.distribution.interval import UNKNOWN, Float64, Interval
 from seqsearch.results.rows import Row
+from seqsearch.stats.blocks import FEWEST_BLOCKS, BlockInterval, block_size, of_accuracy, of_difference, too_few
+from seqsearch.stats.interval import UNKNOWN, Float64, Interval
 
 LEVEL = 0.95
 

@@ -20,11 +20,11 @@ from seqsearch.core.paths import at_home
 from seqsearch.core.registry import load, located, located_text
 from seqsearch.core.text import counted
 from seqsearch.core.types import MethodSpec, Segment
-from seqsearch.correlation.shift import ShiftChoice
 from seqsearch.features.store import Shard, UnionFeatures
 from seqsearch.methods.config import Config, build_config, default_of
 from seqsearch.methods.spec import capabilities_of, hyperparameters
 from seqsearch.pools.base import Pool
+from seqsearch.stats.shift import ShiftChoice
 from seqsearch.storage.files import cache_root
 from seqsearch.streams.open import located_stream
 from seqsearch.streams.playing import Played, Playing

@@ -14,8 +14,8 @@ import numpy as np
 from protocols.online.intervals import Blocks, Estimate, blocks_of, difference, mean
 from protocols.online.reading import BY_SAMPLE, OnlineResults, read_run
 from protocols.running.protocol import Exported
-from seqsearch.distribution.interval import Interval
 from seqsearch.results.rows import Row
+from seqsearch.stats.interval import Interval
 
 HELD_OUT = -1
 """What stands for the holdout where a shift is reported."""

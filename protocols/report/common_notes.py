@@ -10,10 +10,10 @@ from protocols.report.notes import Note, Text, note
 from protocols.report.text import enumerated
 from protocols.running.at_chance import AtChance
 from protocols.running.provenance import PoolRecord, Provenance, TuningRecord
-from seqsearch.distribution.chance import LEVEL
-from seqsearch.distribution.drop import Drop
-from seqsearch.distribution.interval import AGREE
-from seqsearch.distribution.mean import ENOUGH_TO_SEE, FEWEST
+from seqsearch.stats.chance import LEVEL
+from seqsearch.stats.drop import Drop
+from seqsearch.stats.interval import AGREE
+from seqsearch.stats.mean import ENOUGH_TO_SEE, FEWEST
 
 HARDLY = 0.01
 """A median movement of features below which a method is nearly its head on frozen features."""

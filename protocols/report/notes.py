@@ -17,7 +17,7 @@ from protocols.report.plain import plain
 from protocols.report.table import of_words
 from protocols.report.text import duration, enumerated, interval, p_text, percent, points
 from seqsearch.core.text import counted
-from seqsearch.distribution.interval import Interval
+from seqsearch.stats.interval import Interval
 
 LEVELS = ("headline", "condition", "advice", "warning", "finding", "detail")
 """By importance; see `MEANING`."""

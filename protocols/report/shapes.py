@@ -18,7 +18,7 @@ from protocols.report.figures import COLOURS, HEIGHT, STYLE, WIDE, Panel, Panels
 from protocols.report.labels import labels
 from protocols.report.text import percent, samples
 from seqsearch.core.text import shown
-from seqsearch.distribution.interval import Interval
+from seqsearch.stats.interval import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from protocols.report.text import Bold, megabytes, p_text, percent, points
 from seqsearch.core.text import as_cell, shown
-from seqsearch.distribution.interval import Interval
+from seqsearch.stats.interval import Interval
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from seqsearch.core.text import shown
-from seqsearch.distribution.interval import Interval, shows
+from seqsearch.stats.interval import Interval, shows
 
 COLUMNS, FEWEST = 120, 40
 """Columns of what is printed where there is no terminal and no ``COLUMNS``; fewer than 40 are not asked for."""

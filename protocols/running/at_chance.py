@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqsearch.distribution.chance import LEVEL, Chance, beside_chance
-from seqsearch.distribution.interval import AGREE
-from seqsearch.metrics.accuracy import acc
 from seqsearch.results.run import Scored, TaskImages
+from seqsearch.stats.accuracy import acc
+from seqsearch.stats.chance import LEVEL, Chance, beside_chance
+from seqsearch.stats.interval import AGREE
 
 
 @dataclass(frozen=True)
 class AtChance:
-    """A method, no training of which is above chance somewhere (`seqsearch.distribution.chance`).
+    """A method, no training of which is above chance somewhere (`seqsearch.stats.chance`).
 
     Attributes:
         where: on what, e.g. ``on random sequences``.

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from seqsearch.core.compiled import compiled
 from seqsearch.core.errors import UserError
-from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes.objective import Floats, Labels, Problem, in_order
+from seqsearch.stats.sampling import number_of_sequences
 
 LIMIT = 200_000_000
 """Most sequences that `exact_extremes` looks at: some ten seconds."""

@@ -10,11 +10,11 @@ from typing import Literal
 import numpy as np
 
 from seqsearch.core.digests import seed_of
-from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes import anneal, exact
 from seqsearch.extremes.anneal import Found
 from seqsearch.extremes.objective import Floats, Labels, Problem, random_labels, raw_score
 from seqsearch.extremes.paper import Direction, PaperOptions, paper_labels
+from seqsearch.stats.sampling import number_of_sequences
 
 FinderName = Literal["anneal", "paper", "exact"]
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from seqsearch.core.compiled import compiled
 from seqsearch.core.digests import seed_of
-from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes import kernels
 from seqsearch.extremes.anneal import COLD, HOT
 from seqsearch.extremes.exact import enumerate_sequences
 from seqsearch.extremes.features import SAME, Features
 from seqsearch.extremes.objective import Floats, Labels, random_labels
 from seqsearch.extremes.region import Region
+from seqsearch.stats.sampling import number_of_sequences
 
 FEW = 5_000
 """So many sequences are looked at one by one."""

@@ -15,7 +15,6 @@ import numpy as np
 
 from seqsearch.core.outcomes import Outcome
 from seqsearch.core.types import MethodSpec, Rollout, Task, Tasks
-from seqsearch.metrics import accuracy
 from seqsearch.planners.allocation import Wait, choose, contenders, next_arm
 from seqsearch.planners.base import (
     Ask,
@@ -31,6 +30,7 @@ from seqsearch.planners.rewards import combined, image_variance, joints_by_step
 from seqsearch.planners.screening import Screening
 from seqsearch.planners.settings import SearchSettings
 from seqsearch.planners.step import Arm, CandidateResult, Geometry, NoValidTask, PoolView, problem_of
+from seqsearch.stats import accuracy
 
 Steps = Generator[Ask | Need, Any, Any]
 

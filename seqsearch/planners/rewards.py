@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from seqsearch.core.bits import unpacked
 from seqsearch.core.outcomes import HEAD, EdgeResult, Outcome
 from seqsearch.core.types import ClassId, Tasks
-from seqsearch.metrics.accuracy import RewardKind, joint_acc
+from seqsearch.stats.accuracy import RewardKind, joint_acc
 
 
 def joints_by_step(joints: Sequence[Outcome], tasks: Tasks, n_methods: int) -> list[list[float | None]]:

@@ -11,7 +11,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_IMAGES, MOST_TASKS, TaskSettings, setting
 
 if TYPE_CHECKING:
-    from seqsearch.metrics.accuracy import RewardKind
+    from seqsearch.stats.accuracy import RewardKind
 
 
 @dataclass(frozen=True)

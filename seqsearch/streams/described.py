@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.correlation import dependence
-from seqsearch.correlation.dependence import autocorrelation, prior
+from seqsearch.stats.labels import autocorrelation, bursts, prior
+from seqsearch.streams import parts
 from seqsearch.streams.base import STREAM_PARTS, Labels, Stream
-from seqsearch.streams.parts import bursts, usual_gap
 
 LAGS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
 TENTHS = 10
@@ -36,13 +35,13 @@ def described(stream: Stream) -> dict[str, Any]:
         "known": dict(stream.known),
         "agreement": agreement(labels, counts),
         "prior": _prior(stream, labels, counts),
-        "runs": _lengths(dependence.bursts(labels).lengths),
-        "bursts": {"gap": usual_gap(labels), **_lengths(np.bincount(bursts(labels)))},
+        "runs": _lengths(bursts(labels).lengths),
+        "bursts": {"gap": parts.usual_gap(labels), **_lengths(np.bincount(parts.bursts(labels)))},
     }
 
 
 def agreement(labels: Labels, counts: NDArray[np.int64]) -> list[dict[str, float]]:
-    """For each lag of `LAGS` that leaves half of the stream: the autocorrelation a - e (`dependence.autocorrelation`), and as a
+    """For each lag of `LAGS` that leaves half of the stream: the autocorrelation a - e (`labels.autocorrelation`), and as a
     share of what it can be at most, (a - e) / (1 - e) with e the sum of squared shares of the classes."""
     most = 1 - float(((counts / len(labels)) ** 2).sum())
     if not (lags := [lag for lag in LAGS if 2 * lag <= len(labels)]):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqsearch.metrics import accuracy
+from seqsearch.stats import accuracy
 from tests.studies import run_small
 
 SETTINGS: list[dict[str, Any]] = [

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from seqsearch.metrics import accuracy, ranks
+from seqsearch.stats import accuracy, ranks
 
 # Table 1, final average accuracy in percent: ER, DualPrompt, LAE, HiDe-Prompt, SLCA, RanPAC, PGP.
 TABLE_1 = {

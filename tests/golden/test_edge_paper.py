@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage.estimators import distances, sd_ratios
-from seqsearch.distribution.normality import lilliefors, normality
-from seqsearch.distribution.sampling import number_of_sequences, required_sequences
+from seqsearch.stats.distribution import lilliefors, normality
+from seqsearch.stats.sampling import number_of_sequences, required_sequences
 
 TABLE_A2 = {(4, 2): 6, (6, 2): 20, (8, 2): 70, (10, 2): 252, (6, 3): 90, (9, 3): 1680, (8, 4): 2520}
 HUNDRED = number_of_sequences([10] * 10)
@@ -89,7 +89,7 @@ def test_prefixes_shared_at_six_classes_in_three_tasks() -> None:
 
 def test_lilliefors_against_the_published_critical_values() -> None:
     """Lilliefors (1967), Table 1, n = 20: .190 at 5 %, .231 at 1 %; Monte Carlo of 1,000 samples, hence the tolerance."""
-    from seqsearch.distribution.normality import _null
+    from seqsearch.stats.distribution import _null
 
     assert np.quantile(_null(20, 9_999, 0), [0.95, 0.99]) == pytest.approx([0.190, 0.231], abs=0.012)
     assert lilliefors(np.exp(np.linspace(0, 4, 20))) < 0.05

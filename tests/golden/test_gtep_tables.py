@@ -6,7 +6,7 @@ import pytest
 
 from protocols.gtep.paper.tables import Accuracies, printed_tables
 from seqsearch.core.digests import digest_of
-from seqsearch.metrics.ranks import RankCorrelations, rank_correlations
+from seqsearch.stats.ranks import RankCorrelations, rank_correlations
 
 TABLES = printed_tables()
 HT, E = "ImageNet-100-1", "ImageNet-100-2"

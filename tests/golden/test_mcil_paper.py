@@ -6,7 +6,7 @@ import pytest
 
 from protocols.evaluate.published.ledger import read_ledger
 from protocols.evaluate.published.where import LEDGER
-from seqsearch.metrics import incremental as metrics
+from seqsearch.stats import accuracy as metrics
 
 ROWS = [
     pytest.param(entry.name, row, id=f"{entry.name}-{row[0]}")

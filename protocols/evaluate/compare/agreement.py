@@ -10,7 +10,7 @@ import numpy as np
 from protocols.evaluate.compare.table import Table
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
-from seqsearch.metrics.ranks import RankCorrelations, rank_correlations
+from seqsearch.stats.ranks import RankCorrelations, rank_correlations
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ import numpy as np
 from protocols.cldyb.compared import Evaluated, Pair, image_shares
 from protocols.evaluate.compare.methods import unlike
 from protocols.evaluate.compare.runs import SIDES, ComparedRun, evaluated, same_sequences
-from seqsearch.distribution.interval import AGREE, Interval
-from seqsearch.distribution.mean_difference import Estimate, mean_accuracy, mean_difference
-from seqsearch.metrics import accuracy as metrics
 from seqsearch.results.run import Matrix, Scored
+from seqsearch.stats import accuracy as metrics
+from seqsearch.stats.difference import Estimate, mean_accuracy, mean_difference
+from seqsearch.stats.interval import AGREE, Interval
 
 FIGURES: dict[str, Callable[[Matrix], float]] = {
     "acc": metrics.acc,

@@ -9,15 +9,15 @@ from protocols.evaluate.duel.study import DuelStudy
 from protocols.evaluate.parts.evaluations import Asked, Evaluations
 from seqsearch.core.outcomes import Outcome
 from seqsearch.core.types import Task, Tasks
-from seqsearch.distribution.always_valid import running_share
-from seqsearch.distribution.interval import AGREE
-from seqsearch.distribution.paired import Paired, paired
-from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.base import Planner
 from seqsearch.planners.fixed import FixedPlanner, FixedSequence, GrowingPlanner, with_replicates
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.replicates import of_order, scoring
 from seqsearch.results.run import Scored
+from seqsearch.stats.accuracy import acc
+from seqsearch.stats.interval import AGREE
+from seqsearch.stats.paired import Paired, paired
+from seqsearch.stats.quantiles import running_share
 
 DIGITS = 12
 """Of an accuracy: sums of shares of images differ in more only by the order in which they were added."""

@@ -16,16 +16,15 @@ from protocols.evaluate.duel.pairs import Pairs, Table, pairs_of, table_of
 from protocols.running.protocol import Exported, resume_command
 from protocols.running.provenance import SEPARATED, Provenance, biases, provenance
 from seqsearch.core.errors import UserError
-from seqsearch.distribution.always_valid import running_share
-from seqsearch.distribution.estimate import order_sd, training_sd
-from seqsearch.distribution.interval import AGREE, Interval
-from seqsearch.distribution.mean import DIFFERENCE, mean_interval
-from seqsearch.distribution.order_test import ExtremesTest, extremes_test
-from seqsearch.distribution.paired import Paired, Side, paired
-from seqsearch.distribution.percentile import percentile
-from seqsearch.distribution.sample_size import Needed, needed_for_claims
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults, read_results
+from seqsearch.stats.components import order_sd, training_sd
+from seqsearch.stats.interval import AGREE, Interval
+from seqsearch.stats.mean import DIFFERENCE, mean_interval
+from seqsearch.stats.paired import Paired, Side, paired
+from seqsearch.stats.power import Needed, needed_for_claims
+from seqsearch.stats.quantiles import percentile, running_share
+from seqsearch.stats.rank_test import ExtremesTest, extremes_test
 
 
 @dataclass(frozen=True)

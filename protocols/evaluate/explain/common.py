@@ -17,11 +17,12 @@ from scipy import stats
 
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.types import ClassId
-from seqsearch.distribution.interval import Float64
-from seqsearch.distribution.permutation import Place, holm, place
 from seqsearch.planners.step import PoolView
 from seqsearch.results.rows import TaskSequence
 from seqsearch.similarity.matrix import Similarity
+from seqsearch.stats.interval import Float64
+from seqsearch.stats.multiple import holm
+from seqsearch.stats.quantiles import Place, place
 
 DRAWS = 999
 """Random draws that a similarity is placed among."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from protocols.evaluate.explain.study import EXPLAINED, concerns, origin
-from seqsearch.distribution.effects import ConditionName
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults
+from seqsearch.stats.effects import ConditionName
 
 Parts = tuple[tuple[TaskSequence, ...], ...]
 

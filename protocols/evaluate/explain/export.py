@@ -15,10 +15,10 @@ from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import built, fits
-from seqsearch.distribution.contrast import Contrast
 from seqsearch.results.rows import Row, finite
 from seqsearch.results.run import assembled, read_results
 from seqsearch.results.schema import EFFECTS, RESULTS
+from seqsearch.stats.contrast import Contrast
 from seqsearch.storage.files import write_json
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import json_object

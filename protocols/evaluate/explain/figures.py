@@ -13,12 +13,12 @@ from protocols.evaluate.explain.conditions import Compared
 from protocols.evaluate.explain.study import origin
 from protocols.running.references import reference_of
 from seqsearch.core.types import ClassId
-from seqsearch.distribution.effects import Condition, ConditionName
-from seqsearch.metrics.accuracy import acc, joint_acc
 from seqsearch.planners.regrouped import regroupings, reorderings
 from seqsearch.results.joint import Right, joint_right, right_images
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults
+from seqsearch.stats.accuracy import acc, joint_acc
+from seqsearch.stats.effects import Condition, ConditionName
 
 Measure = Literal["accuracy", "masked", "confusion", "gap"]
 MEASURES: tuple[Measure, ...] = ("accuracy", "masked", "confusion", "gap")

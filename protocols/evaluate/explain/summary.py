@@ -16,13 +16,13 @@ from protocols.evaluate.explain.study import EXPLAINED
 from protocols.running.protocol import resume_command
 from protocols.running.provenance import Provenance, biases, provenance
 from protocols.running.references import reference_of
-from seqsearch.distribution.effects import Effects, effects
-from seqsearch.distribution.interval import AGREE
-from seqsearch.distribution.percentile import OrderPercentile, percentile
-from seqsearch.distribution.rank_test import rank_test
-from seqsearch.metrics.accuracy import acc
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults
+from seqsearch.stats.accuracy import acc
+from seqsearch.stats.effects import Effects, effects
+from seqsearch.stats.interval import AGREE
+from seqsearch.stats.quantiles import OrderPercentile, percentile
+from seqsearch.stats.rank_test import rank_test
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Rank:
     Attributes:
         beats: random sequences that are more accurate: it is harder than these; ``ties``: as accurate.
         random: how many there are.
-        p: of `seqsearch.distribution.rank_test`.
+        p: of `seqsearch.stats.rank_test`.
         place: the share of random sequences, with this seed, that are less accurate, and its interval.
     """
 

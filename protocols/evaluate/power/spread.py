@@ -18,8 +18,8 @@ from protocols.running.protocol import protocols
 from protocols.running.status import check_not_running
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
-from seqsearch.distribution.power import training_sd
 from seqsearch.results.run import RunResults, read_config
+from seqsearch.stats.components import training_sd
 
 Values = NDArray[np.float64]
 

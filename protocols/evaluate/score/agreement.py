@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protocols.evaluate.score.compared import complete, evaluated_on
-from seqsearch.metrics.ranks import RankCorrelations, rank_correlations
 from seqsearch.results.run import FOUND, RunResults
+from seqsearch.stats.ranks import RankCorrelations, rank_correlations
 
 FEWEST_RANKED = 3
 """Methods below which ranks are not compared."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from protocols.cldyb.compared import Evaluated, Pair, drop_of, pair
 from protocols.cldyb.joint import gap_of
-from seqsearch.distribution.drop import Drop
-from seqsearch.distribution.gap import GapDifference
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import FOUND, RunResults
+from seqsearch.stats.drop import Drop, GapDifference
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,13 +23,12 @@ from protocols.evaluate.score.origin import Origin
 from protocols.running.at_chance import AtChance, at_chance
 from protocols.running.protocol import Exported, resume_command
 from protocols.running.provenance import search_of
-from seqsearch.distribution.drop import Drop
-from seqsearch.distribution.gap import GapDifference
-from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.replicates import ORDERS, SCORING
 from seqsearch.results.joint import joint_rollout
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import FOUND, RunResults, read_results
+from seqsearch.stats.accuracy import acc
+from seqsearch.stats.drop import Drop, GapDifference
 
 IN_WORDS = {"searched": "found", "heldout": "held-out"}
 """Kinds of sequences that have another name in words."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from seqsearch.core.errors import UserError
 from seqsearch.core.installation import shipped
 from seqsearch.core.yaml_file import read_mapping, record
-from seqsearch.selection.harmonic import harmonic
+from seqsearch.stats.choice import harmonic
 
 FILE = Path(__file__).parent / "tables.yaml"
 SCHEMA = "seqsearch-gtep-tables/1"

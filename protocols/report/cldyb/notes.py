@@ -18,11 +18,11 @@ from protocols.report.notes import Note, note
 from protocols.report.text import p_text, percent
 from protocols.report.view import Tile
 from seqsearch.core.text import shown
-from seqsearch.distribution.contrast import IMAGES, SEEDS
-from seqsearch.distribution.drop import FOUND, Drop
-from seqsearch.distribution.held_out import SEARCHES, HeldOut
-from seqsearch.distribution.interval import AGREE, shows
-from seqsearch.distribution.rank_test import LEVEL, fewest_random
+from seqsearch.stats.contrast import IMAGES, SEEDS
+from seqsearch.stats.difference import SEARCHES, HeldOut
+from seqsearch.stats.drop import FOUND, Drop
+from seqsearch.stats.interval import AGREE, shows
+from seqsearch.stats.rank_test import LEVEL, fewest_random
 
 NARROWS = {FOUND: "--searches", "random sequences": "--random-sequences", SEEDS: "--score-seeds"}
 """The option that narrows an interval, by the largest contribution to the interval's width."""

@@ -31,11 +31,10 @@ from protocols.report.table import (
     table,
 )
 from protocols.report.text import percent
-from seqsearch.distribution.drop import Drop
-from seqsearch.distribution.gap import GapDifference
-from seqsearch.distribution.interval import AGREE, shows
-from seqsearch.distribution.rank_test import LEVEL
 from seqsearch.results.rows import Row
+from seqsearch.stats.drop import Drop, GapDifference
+from seqsearch.stats.interval import AGREE, shows
+from seqsearch.stats.rank_test import LEVEL
 
 Gaps = Sequence[tuple[str, GapDifference | None]]
 """Joint training beside training in sequence, by method, and of the mean."""

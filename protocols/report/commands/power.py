@@ -15,8 +15,8 @@ from protocols.report.table import COUNT, NEITHER, OURS, SPREAD, WORDS, Column, 
 from protocols.report.terminal import Grid, columns_of
 from protocols.report.text import line, percent
 from seqsearch.core.text import counted
-from seqsearch.distribution.contrast import FEWEST_OVER
-from seqsearch.distribution.power import half_width_of_drop, power_of_found, power_of_mean, sd_at_most
+from seqsearch.stats.contrast import FEWEST_OVER
+from seqsearch.stats.power import half_width_of_drop, power_of_found, power_of_mean, sd_at_most
 
 SIZES = ((1, 19), (1, 39), (1, 59), (2, 5), (2, 10), (2, 19), (3, 5), (3, 19), (5, 5), (5, 19))
 """Searches and random sequences."""

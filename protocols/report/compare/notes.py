@@ -15,8 +15,8 @@ from protocols.report.notes import Note, Text, note
 from protocols.report.text import bounds_of, interval, percent, points, signed
 from protocols.report.view import Tile
 from seqsearch.core.text import cut, shown
-from seqsearch.distribution.contrast import FEWEST_OVER
-from seqsearch.distribution.mean_difference import Estimate
+from seqsearch.stats.contrast import FEWEST_OVER
+from seqsearch.stats.difference import Estimate
 
 LONGEST = 500
 """Characters of a remark of a run."""

@@ -25,7 +25,7 @@ from protocols.report.table import (
     table,
 )
 from seqsearch.core.text import counted
-from seqsearch.distribution.interval import Interval
+from seqsearch.stats.interval import Interval
 
 SIGNIFICANT = 0.05
 

@@ -28,7 +28,7 @@ from protocols.report.table import (
 )
 from protocols.report.text import percent, points
 from seqsearch.core.text import counted
-from seqsearch.distribution.mean_difference import Estimate
+from seqsearch.stats.difference import Estimate
 
 GROUPS_SHOWN = 5
 

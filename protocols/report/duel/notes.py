@@ -13,10 +13,10 @@ from protocols.report.notes import Note, Text, note
 from protocols.report.text import bounds_of, interval, percent, points, signed
 from protocols.report.view import Tile
 from seqsearch.core.text import shown
-from seqsearch.distribution.interval import Interval, shows
-from seqsearch.distribution.mean import needed_for_mean
-from seqsearch.distribution.paired import Paired
-from seqsearch.distribution.sample_size import POWERS
+from seqsearch.stats.interval import Interval, shows
+from seqsearch.stats.mean import needed_for_mean
+from seqsearch.stats.paired import Paired
+from seqsearch.stats.power import POWERS
 
 
 def headline(s: DuelSummary) -> Note:

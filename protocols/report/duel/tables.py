@@ -22,9 +22,9 @@ from protocols.report.table import (
     Value,
     table,
 )
-from seqsearch.distribution.interval import AGREE
-from seqsearch.distribution.paired import Paired, Side
-from seqsearch.distribution.sample_size import MOST, POWERS, Needed
+from seqsearch.stats.interval import AGREE
+from seqsearch.stats.paired import Paired, Side
+from seqsearch.stats.power import MOST, POWERS, Needed
 
 OWN = f"{OURS}, docs/duel.md"
 FIRST = "higher: the first method is better"

@@ -19,9 +19,9 @@ from protocols.report.scatter import Dots, densities, scatter
 from protocols.report.shapes import DASHED, dotted, in_percent, in_rows
 from protocols.report.text import percent, points, signed
 from protocols.report.view import View
-from seqsearch.distribution.interval import Interval
 from seqsearch.pools.base import Pool
 from seqsearch.results.run import RunResults
+from seqsearch.stats.interval import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

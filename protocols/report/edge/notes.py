@@ -12,10 +12,9 @@ from protocols.report.common_notes import assumption, at_chance, cost, provenanc
 from protocols.report.notes import Note, note
 from protocols.report.text import interval, p_text, percent
 from protocols.report.view import Tile
-from seqsearch.distribution.correlation import FEWEST
-from seqsearch.distribution.mean import needed_for_mean
-from seqsearch.distribution.order_test import ExtremesTest
-from seqsearch.distribution.ridge import PERMUTATIONS
+from seqsearch.stats.mean import needed_for_mean
+from seqsearch.stats.rank_test import ExtremesTest
+from seqsearch.stats.regression import FEWEST_POINTS, PERMUTATIONS
 
 MEAN = "the methods' mean"
 """Whom the headline speaks of where there are several methods."""
@@ -174,7 +173,7 @@ def _advice(s: EdgeSummary, f: Facts) -> Iterator[Note]:
 
 def _few_correlated(m: MethodEdge) -> Iterator[Note]:
     c = (m.truth.correlation if m.truth else None) or m.correlation
-    if c and not math.isnan(c.pearson.value.value) and (needed := FEWEST - (c.clusters or c.n)) > 0:
+    if c and not math.isnan(c.pearson.value.value) and (needed := FEWEST_POINTS - (c.clusters or c.n)) > 0:
         yield note("edge.few_correlated" if c.clusters is None else "edge.few_groups", method=m.method, needed=needed)
 
 

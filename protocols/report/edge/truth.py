@@ -27,7 +27,7 @@ from protocols.report.table import (
     Value,
     table,
 )
-from seqsearch.distribution.normality import Normality
+from seqsearch.stats.distribution import Normality
 
 OWN = f"{OURS}, docs/distribution.md"
 CLOSER = "lower: a better estimate"

@@ -15,8 +15,8 @@ from protocols.report.edge.truth import related, truth
 from protocols.report.gallery import found_and_random
 from protocols.report.table import EDGE
 from protocols.report.view import View
-from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.order_test import ExtremesTest
+from seqsearch.stats.interval import Interval
+from seqsearch.stats.rank_test import ExtremesTest
 
 OBJECTIVES = {
     "adjacent": f'Hard and easy sequences are extremes of the similarity of neighbouring tasks, as in "{EDGE}".',

@@ -11,8 +11,8 @@ from protocols.report.notes import Note, Text, note
 from protocols.report.text import bounds_of, points, signed
 from protocols.report.view import Tile
 from seqsearch.core.text import shown
-from seqsearch.distribution.contrast import IMAGES, SEEDS
-from seqsearch.distribution.effects import Effects
+from seqsearch.stats.contrast import IMAGES, SEEDS
+from seqsearch.stats.effects import Effects
 
 WHICH = {"content": "choice of classes", "grouping": "grouping", "order": "order"}
 """Effects, as the headline calls them."""

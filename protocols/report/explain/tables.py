@@ -25,8 +25,8 @@ from protocols.report.table import (
     table,
 )
 from protocols.report.text import percent
-from seqsearch.distribution.effects import CONDITIONS, EFFECTS, Effects
-from seqsearch.distribution.interval import Interval
+from seqsearch.stats.effects import CONDITIONS, EFFECTS, Effects
+from seqsearch.stats.interval import Interval
 
 GROUPS = 12
 """Groups listed, by p-value: those with two found classes or more."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from seqsearch.distribution.effects import Effects
+    from seqsearch.stats.effects import Effects
 
 HOW = (
     "Random sequences, the found classes regrouped at random, the found tasks in random order and the sequences as found share "

@@ -27,7 +27,7 @@ from protocols.report.gtep.tables import first_phase, names, tuned_on, tuning, v
 from protocols.report.labels import labels
 from protocols.report.shapes import ASIDE, Bar, apart, bars, beside, curves, line_over_tasks, named_dots, tenths
 from protocols.report.text import enumerated, percent, points
-from seqsearch.distribution.interval import AGREE
+from seqsearch.stats.interval import AGREE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

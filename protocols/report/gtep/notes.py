@@ -33,10 +33,10 @@ from protocols.report.gtep.tables import (
 from protocols.report.notes import Note, note
 from protocols.running.at_chance import AtChance
 from seqsearch.core.text import shown
-from seqsearch.distribution.interval import AGREE
-from seqsearch.distribution.mean import FEWEST
-from seqsearch.selection.enough import MORE
-from seqsearch.selection.regret import Difference
+from seqsearch.stats.choice import Difference
+from seqsearch.stats.interval import AGREE
+from seqsearch.stats.mean import FEWEST
+from seqsearch.stats.trials import MORE
 
 PAIRS_NAMED = 10
 """Pairs of methods that a note names."""

@@ -33,7 +33,7 @@ from protocols.report.table import (
 )
 from protocols.report.text import duration, enumerated, percent
 from seqsearch.core.text import counted, shortened, shown
-from seqsearch.distribution.interval import Interval
+from seqsearch.stats.interval import Interval
 
 LONG = 40
 """Pools with longer names are numbered; their names are said once."""

@@ -13,7 +13,7 @@ from protocols.report.notes import Note, Text, note
 from protocols.report.text import percent
 from protocols.report.view import Tile
 from seqsearch.core.text import counted, shown
-from seqsearch.distribution.mean import FEWEST
+from seqsearch.stats.mean import FEWEST
 
 NAMED = 3
 """Pairs that have a note."""

@@ -33,8 +33,8 @@ from protocols.report.table import (
     table,
 )
 from seqsearch.core.text import counted
-from seqsearch.distribution.runs import OverRuns
 from seqsearch.results.rows import model_bytes, stored_bytes
+from seqsearch.stats.mean import OverRuns
 
 MOST_PAIRS = 30
 """Rows of the table of pairs: those beyond noise first."""

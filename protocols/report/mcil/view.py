@@ -17,8 +17,8 @@ from protocols.report.notes import findings
 from protocols.report.shapes import Line, curves, line_over_tasks, named_dots
 from protocols.report.text import percent
 from protocols.report.view import View, progress, run_name
-from seqsearch.distribution.runs import OverRuns
 from seqsearch.results.rows import model_bytes, stored_bytes
+from seqsearch.stats.mean import OverRuns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

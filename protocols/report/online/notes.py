@@ -15,8 +15,8 @@ from protocols.report.online.tables import absent, baseline, best, checked, has_
 from protocols.report.text import percent
 from protocols.report.view import Tile
 from seqsearch.core.typed import fits
-from seqsearch.distribution.contrast import FEWEST_OVER
-from seqsearch.distribution.interval import shows
+from seqsearch.stats.contrast import FEWEST_OVER
+from seqsearch.stats.interval import shows
 
 NAMED = 3
 """Pairs and reasons that have a note, or that a note names."""

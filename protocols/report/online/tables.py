@@ -27,7 +27,7 @@ from protocols.report.table import (
     table,
 )
 from seqsearch.core.text import counted
-from seqsearch.distribution.interval import Interval
+from seqsearch.stats.interval import Interval
 
 OVER_SEEDS = "Over training seeds"
 """The table of intervals that are for other training seeds as well."""

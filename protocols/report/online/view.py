@@ -14,7 +14,7 @@ from protocols.report.online import blind, notes
 from protocols.report.online.figures import figures
 from protocols.report.online.tables import absent, baseline, checked, has_bounds, key, status, tables, whole
 from protocols.report.view import View, progress, run_name
-from seqsearch.distribution.interval import AGREE
+from seqsearch.stats.interval import AGREE
 
 HOW = (
     'The protocol of "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?": at each step seqsearch '

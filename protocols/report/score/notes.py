@@ -18,7 +18,7 @@ from protocols.report.score.tables import best, joint_rows, stars_of
 from protocols.report.text import percent
 from protocols.report.view import Tile
 from seqsearch.core.text import shown
-from seqsearch.distribution.drop import Drop
+from seqsearch.stats.drop import Drop
 
 
 class Claim(NamedTuple):

@@ -25,7 +25,7 @@ from protocols.report.table import (
     Value,
     table,
 )
-from seqsearch.distribution.drop import Drop
+from seqsearch.stats.drop import Drop
 
 SIDES = {"random": "random", "heldout": "held-out pool", "hard": "hard", "easy": "easy", "given": "given"}
 """Headings by kind of sequence, beside the found ones."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage.effects import EXPONENTIAL, NOISES, cases, coverage, drawn, exponential
-from seqsearch.distribution.effects import EFFECTS, effects
+from seqsearch.stats.effects import EFFECTS, effects
 
 CORNERS = [
     ("skew alone", 1, 8, 3), ("ties", 1, 3, 2), ("of 5, training", 1, 8, 2), ("bits, 2 images", 1, 3, 2),

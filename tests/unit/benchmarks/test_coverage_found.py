@@ -6,7 +6,7 @@ import pytest
 from benchmarks.coverage.drawn_accuracies import EFFECTS, drawn
 from benchmarks.coverage.found import cases, coverage, verdicts
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.distribution.drop import drop
+from seqsearch.stats.drop import drop
 
 CORNERS = [
     ("search", 2, 5, 2), ("order", 1, 5, 3), ("common seed", 1, 19, 3), ("training", 1, 19, 3), ("image", 1, 5, 2),

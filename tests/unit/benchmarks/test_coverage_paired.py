@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.coverage import paired as bench
 from benchmarks.coverage.distribution import Case, Held, measured
-from seqsearch.distribution.paired import paired
+from seqsearch.stats.paired import paired
 
 CASES = {
     "skewed, 10": bench.intervals_case("skew -2", 10),

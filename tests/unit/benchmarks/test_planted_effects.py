@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.coverage.planted_effects import PLANTS, World, explained, recovered
 from protocols.report.explain.notes import headline, notes, tiles
-from seqsearch.distribution.effects import EFFECTS
+from seqsearch.stats.effects import EFFECTS
 
 
 @pytest.mark.parametrize("plant", PLANTS)

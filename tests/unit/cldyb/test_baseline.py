@@ -21,14 +21,14 @@ from protocols.report.score import notes as score_notes
 from protocols.running.provenance import BASELINES, PLACEBO
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import StateKey
-from seqsearch.distribution.drop import drop
-from seqsearch.distribution.rank_test import rank_test
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
 from seqsearch.planners.mcts import CldybPlanner
 from seqsearch.planners.replicates import DRAWN
 from seqsearch.planners.step import NoValidTask
+from seqsearch.stats.drop import drop
+from seqsearch.stats.rank_test import rank_test
 from tests.evaluators import Dies, Mortal, Shuffled, Stricken
 from tests.studies import Finished, finished_run, run_small, small_settings, summary_of
 from tests.unit.evaluate.commands import told

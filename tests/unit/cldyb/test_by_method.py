@@ -20,8 +20,8 @@ from protocols.report.score import notes as score_notes
 from protocols.report.score import tables as score_tables
 from protocols.report.terminal import render
 from protocols.report.text import Bold
-from seqsearch.distribution.drop import drop
-from seqsearch.distribution.max_t import max_t
+from seqsearch.stats.drop import drop
+from seqsearch.stats.multiple import max_t
 from tests.studies import summary_of
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 

@@ -11,8 +11,8 @@ from protocols.report.cldyb.view import view
 from protocols.report.terminal import render
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import counted
-from seqsearch.distribution.drop import drop
 from seqsearch.results.rows import EvaluatedRollout
+from seqsearch.stats.drop import drop
 from tests.studies import summary_of
 from tests.unit.run_folders import STATS, glyphs, outcome, rescored, sequence, triangle, write_run
 

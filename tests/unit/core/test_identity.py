@@ -74,8 +74,8 @@ NO_PART = [
     "study/study.py",
     "building/pool.py",
     "extremes/anneal.py",
-    "distribution/estimate.py",
-    "distribution/drop.py",
+    "stats/distribution.py",
+    "stats/drop.py",
     "similarity/names.py",
 ]
 

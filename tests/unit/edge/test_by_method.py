@@ -9,9 +9,9 @@ from benchmarks.coverage.rows import drawn
 from protocols.edge.by_method import Tested, adjusted_tests, averaged, shared
 from protocols.edge.groups import Group
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.distribution.interval import Float64
-from seqsearch.distribution.max_t import max_t
-from seqsearch.distribution.order_test import extremes_test
+from seqsearch.stats.interval import Float64
+from seqsearch.stats.multiple import max_t
+from seqsearch.stats.rank_test import extremes_test
 
 REPEATS = 300
 

@@ -12,9 +12,9 @@ from protocols.edge.disparity import Disparity, disparity
 from protocols.edge.estimates import estimates
 from protocols.evaluate.compare.runs import ComparedRun, evaluated
 from protocols.report.edge.tables import luck
-from seqsearch.metrics.accuracy import order_disparity
 from seqsearch.planners.replicates import of_given, scoring
 from seqsearch.results.run import RunResults, read_results
+from seqsearch.stats.accuracy import order_disparity
 from tests.unit.report.edge.summaries import HIGH, LOW, spread, summary
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 

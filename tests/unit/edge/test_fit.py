@@ -25,13 +25,13 @@ from protocols.running.folder import RunFolder
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import UserError
-from seqsearch.distribution import ridge, shared_seeds
 from seqsearch.extremes.features import features
 from seqsearch.extremes.objective import labels_of
 from seqsearch.planners.replicates import fresh, of_order
 from seqsearch.results.run import RunResults, read_results
 from seqsearch.results.schema import FITS
 from seqsearch.similarity.matrix import Similarity, checked
+from seqsearch.stats import difference, regression
 from tests.studies import execute, summary_of
 from tests.unit.edge.test_edge import edge
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
@@ -228,7 +228,7 @@ def test_what_cannot_be_fitted_is_refused(wrong: dict[str, Any], said: str) -> N
 def test_bounds_of_settings_are_those_of_the_statistics() -> None:
     from protocols.edge.settings import FEWEST_FITTED, FEWEST_SEEDS
 
-    assert (FEWEST_FITTED, FEWEST_SEEDS) == (ridge.FEWEST, shared_seeds.FEWEST)
+    assert (FEWEST_FITTED, FEWEST_SEEDS) == (regression.FEWEST_ORDERS, difference.FEWEST_SEEDS)
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,9 @@ from protocols.running.provenance import REWARDED_ON_TEST, SEPARATED, biases
 from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import UserError
-from seqsearch.distribution.paired import paired
 from seqsearch.planners.replicates import of_order
 from seqsearch.results.run import read_config, read_results
+from seqsearch.stats.paired import paired
 from tests.studies import execute
 from tests.unit.evaluate import commands
 from tests.unit.evaluate.commands import ran, rows

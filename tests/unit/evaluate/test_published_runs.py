@@ -24,8 +24,8 @@ from protocols.evaluate.published.figures import from_answers
 from protocols.evaluate.published.records import Data, Entry, Read
 from protocols.evaluate.published.running import Places, costs, run, waits
 from seqsearch.building.pool import Options, build_parquet
-from seqsearch.distribution.normality import PValues
 from seqsearch.pools.open import build_pool
+from seqsearch.stats.distribution import PValues
 from tests.unit.evaluate.commands import told
 from tests.unit.evaluate.published import ledger, stand_in, stand_in_stream
 

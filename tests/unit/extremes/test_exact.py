@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from seqsearch.core.errors import UserError
-from seqsearch.distribution.sampling import number_of_sequences
 from seqsearch.extremes import exact
 from seqsearch.extremes.objective import Objective, Problem, labels_of
+from seqsearch.stats.sampling import number_of_sequences
 
 
 def brute_force(sizes: tuple[int, ...]) -> set[tuple[int, ...]]:

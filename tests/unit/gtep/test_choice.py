@@ -21,9 +21,8 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.registry import load
 from seqsearch.engine.journal import Journal
 from seqsearch.methods.sampling import search_space
-from seqsearch.selection.enough import enough
-from seqsearch.selection.harmonic import shares_of_orders
-from seqsearch.selection.one_se import one_standard_error
+from seqsearch.stats.choice import one_standard_error, shares_of_orders
+from seqsearch.stats.trials import enough
 from tests.unit.gtep.small import finished, label, results, rows, session, small, states, trimmed
 
 

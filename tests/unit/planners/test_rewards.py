@@ -13,9 +13,9 @@ from seqsearch.core.bits import packed
 from seqsearch.core.outcomes import HEAD, ClassifierCounts, EdgeResult, Outcome
 from seqsearch.core.types import ClassId, MethodSpec, Rollout, StateKey, Task, Tasks
 from seqsearch.engine.search import outcome
-from seqsearch.metrics import accuracy
 from seqsearch.planners.rewards import combined, image_variance, joint_accuracy, joints_by_step
 from seqsearch.planners.step import Arm
+from seqsearch.stats import accuracy
 
 METHOD = MethodSpec("method", "method", "backbone", (), "digest")
 Right = dict[ClassId, NDArray[np.bool_]]

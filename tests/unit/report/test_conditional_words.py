@@ -9,8 +9,8 @@ import numpy as np
 from protocols.evaluate.compare.comparison import compare
 from protocols.report.compare.tables import changes
 from protocols.report.explain.notes import covered
-from seqsearch.distribution.effects import Condition, ConditionName, effects
-from seqsearch.distribution.mean_difference import mean_difference
+from seqsearch.stats.difference import mean_difference
+from seqsearch.stats.effects import Condition, ConditionName, effects
 from tests.unit.evaluate.test_compare_runs import make
 
 

@@ -19,11 +19,11 @@ from protocols.report.mcil import notes as mcil_notes
 from protocols.report.score import notes as score_notes
 from protocols.report.text import points, signed
 from protocols.running.provenance import Provenance
-from seqsearch.distribution.correlation import similarity_correlation
-from seqsearch.distribution.drop import ImageShares, drop
-from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.runs import pairs
-from seqsearch.metrics.ranks import rank_correlations, without_rounding
+from seqsearch.stats.drop import ImageShares, drop
+from seqsearch.stats.interval import Interval
+from seqsearch.stats.multiple import pairs
+from seqsearch.stats.ranks import rank_correlations, without_rounding
+from seqsearch.stats.regression import similarity_correlation
 from tests.unit.report.cldyb.test_notes import placed
 from tests.unit.report.duel.test_duel import summary as duel
 from tests.unit.report.edge.summaries import summary as edge

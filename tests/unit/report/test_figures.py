@@ -20,7 +20,7 @@ from protocols.report.maps import cells, matrix
 from protocols.report.page import environment
 from protocols.report.scatter import Dots, Normal, densities, scatter
 from protocols.report.shapes import Bar, Line, Slope, Strip, bars, curves, named_dots, slopes, strips
-from seqsearch.distribution.interval import Interval
+from seqsearch.stats.interval import Interval
 
 HOSTILE = "$\\frac{1}{0$ <script>alert(1)</script> \x1b[2J 日本"
 Draw = Callable[..., Figure]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from protocols.report.notes import FIRST, LEVELS, Note, Sentence, all_texts, by_importance, fields, note, page
-from seqsearch.distribution.interval import Interval
+from seqsearch.stats.interval import Interval
 
 ROOT = Path(__file__).parents[3]
 REPORT = ROOT / "protocols" / "report"

@@ -14,9 +14,9 @@ from protocols.report.edge.plan import grouped
 from protocols.report.edge.plan import headline as plan_headline
 from protocols.report.online.notes import headline, notes
 from protocols.report.shapes import Line, curves
-from seqsearch.correlation.blocks import too_few
 from seqsearch.extremes.find import Extreme
 from seqsearch.similarity.files import write
+from seqsearch.stats.blocks import too_few
 from tests.unit.edge.test_plan_only import seqsearch, some
 from tests.unit.report.online.rows import Made, estimate, pair
 

@@ -21,8 +21,8 @@ from protocols.report.labels import labels
 from protocols.report.maps import cells, matrix
 from protocols.report.scatter import Dots, Normal, densities, scatter
 from protocols.report.shapes import Bar, Line, Slope, Strip, bars, curves, named_dots, slopes, strips
-from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.rank_test import rank_test
+from seqsearch.stats.interval import Interval
+from seqsearch.stats.rank_test import rank_test
 from tests.unit.report.edge.summaries import summary
 
 TELEPHONE = 360 - 32

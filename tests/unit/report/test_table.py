@@ -31,7 +31,7 @@ from protocols.report.table import (
     tex,
 )
 from protocols.report.text import Bold
-from seqsearch.distribution.interval import Interval
+from seqsearch.stats.interval import Interval
 from tests.unit.report.mcil.rows import summary
 
 METHOD = Column("method", "Method")

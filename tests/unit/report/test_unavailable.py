@@ -13,7 +13,7 @@ from protocols.report.cldyb.view import view
 from protocols.report.common_notes import OF_ZERO, SAME_SCORES, without_interval
 from protocols.report.score import notes as score_notes
 from protocols.report.terminal import render
-from seqsearch.distribution.drop import Drop, drop
+from seqsearch.stats.drop import Drop, drop
 from tests.unit.report.cldyb.test_notes import summary
 
 NOISE = np.random.default_rng(0).normal(0, 0.01, (6, 3))

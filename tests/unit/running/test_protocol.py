@@ -31,10 +31,10 @@ from protocols.running.status import status
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import StudySettings, setting
-from seqsearch.metrics.accuracy import acc
 from seqsearch.planners.fixed import FixedPlanner, FixedSequence
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import RunResults, assembled, read_results
+from seqsearch.stats.accuracy import acc
 from seqsearch.storage.files import write_json
 from seqsearch.study.classes import EVALUATE, HELD_OUT, TUNE, kept_classes, view_of
 from seqsearch.study.study import Study, reads_frozen, resolved

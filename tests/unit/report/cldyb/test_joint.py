@@ -10,9 +10,8 @@ from protocols.cldyb.joint import Gap
 from protocols.report.cldyb.notes import headline, jointly, statement
 from protocols.report.cldyb.tables import joint
 from protocols.report.cldyb.view import view
-from seqsearch.distribution.drop import drop
-from seqsearch.distribution.gap import gap_difference
-from seqsearch.distribution.rank_test import rank_test
+from seqsearch.stats.drop import drop, gap_difference
+from seqsearch.stats.rank_test import rank_test
 from tests.unit.report.cldyb.test_notes import summary
 
 RNG = np.random.default_rng(0)

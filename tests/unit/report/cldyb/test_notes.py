@@ -14,10 +14,10 @@ from protocols.cldyb.surrogates import Agreement, Surrogates
 from protocols.report.cldyb.notes import covered, headline, notes, tiles
 from protocols.report.notes import Note, by_importance
 from protocols.running.provenance import Provenance
-from seqsearch.distribution.correlation import similarity_correlation
-from seqsearch.distribution.drop import ImageShares, drop
-from seqsearch.distribution.held_out import held_out
-from seqsearch.distribution.rank_test import rank_test
+from seqsearch.stats.difference import held_out
+from seqsearch.stats.drop import ImageShares, drop
+from seqsearch.stats.rank_test import rank_test
+from seqsearch.stats.regression import similarity_correlation
 
 CLASSES = np.repeat(np.arange(4), 5)
 

@@ -20,8 +20,7 @@ from protocols.report.cldyb.tables import CAPTION, DROP, ONE_TASK, further, key,
 from protocols.report.cldyb.view import view
 from protocols.report.terminal import render
 from protocols.report.text import points
-from seqsearch.distribution.drop import Drop, drop
-from seqsearch.distribution.gap import gap_difference
+from seqsearch.stats.drop import Drop, drop, gap_difference
 from tests.studies import finished_run, summary_of
 from tests.unit.report.cldyb.test_notes import summary
 

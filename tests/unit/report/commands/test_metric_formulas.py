@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 
 from protocols.gtep.cells import Cell, pooled
 from protocols.report.commands.metrics import every
-from seqsearch.correlation.blind import kappa
-from seqsearch.distribution.drop import drop
-from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.tails import share_beyond
 from seqsearch.extremes.objective import Objective, Problem
-from seqsearch.metrics import accuracy, incremental
-from seqsearch.selection.harmonic import of_means, shares_of_orders
-from seqsearch.selection.regret import Difference
+from seqsearch.stats import accuracy
+from seqsearch.stats.blind import kappa
+from seqsearch.stats.choice import Difference, of_means, shares_of_orders
+from seqsearch.stats.drop import drop
+from seqsearch.stats.interval import Interval
+from seqsearch.stats.quantiles import share_beyond
 from seqsearch.streams.playing import Played, Playing, View
 
 SHARE = st.integers(0, 1000).map(lambda n: n / 1000)
@@ -83,8 +82,8 @@ FIGURES = (
            lambda m: total([m.a(m.T, i) for i in range(m.s, m.T + 1)]) / (m.T - m.s + 1),
            lambda a: accuracy.upcoming_acc(a, (len(a) + 1) // 2)),
     Figure("mcil", "forgetting", "1/(T-1) sum over i < T of ((max over i <= t < T of a_ti) - a_Ti)", lost_since_best,
-           incremental.forgetting),
-    Figure("mcil", "transfer", RETENTION, retention, incremental.backward_transfer),
+           accuracy.forgetting),
+    Figure("mcil", "transfer", RETENTION, retention, accuracy.backward_transfer),
 )  # fmt: skip
 
 
@@ -100,10 +99,10 @@ def test_a_figure_of_a_matrix_is_its_formula(figure: Figure, matrix: np.ndarray)
 @given(MATRICES)
 def test_what_the_paper_says_of_these_figures_holds(matrix: np.ndarray) -> None:
     """AR is AFM with its sign turned (footnote 1 of CLDyB), and the reward of Eq. 3 is -Acc + AFM / T."""
-    assert accuracy.ar(matrix) == -accuracy.afm(matrix) == pytest.approx(incremental.backward_transfer(matrix))
+    assert accuracy.ar(matrix) == -accuracy.afm(matrix) == pytest.approx(accuracy.backward_transfer(matrix))
     of_both = accuracy.afm(matrix) / len(matrix) - accuracy.acc(matrix)
     assert accuracy.reward(matrix) == pytest.approx(of_both, abs=1e-12)
-    assert incremental.forgetting(matrix) >= accuracy.afm(matrix) - 1e-12
+    assert accuracy.forgetting(matrix) >= accuracy.afm(matrix) - 1e-12
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(1, 9), SHARE), min_size=1, max_size=4), min_size=1, max_size=5))
@@ -120,11 +119,11 @@ def test_figures_of_mcil_are_their_formulas(counts: list[list[tuple[int, float]]
     all_images = [total([right for _, right in pairs]) / total([n for n, _ in pairs]) for pairs in after]
     T = len(A)
     columns = [tuple(zip(*pairs, strict=True)) for pairs in after]
-    assert [incremental.balanced(*c) for c in columns] == pytest.approx(A)
-    assert incremental.average([incremental.pooled(*c) for c in columns]) == pytest.approx(total(all_images) / T)
-    assert incremental.average(A) == pytest.approx(total(A) / T)
-    assert incremental.pd_printed(A) == pytest.approx(A[0] - total(A) / T, abs=1e-12)
-    assert incremental.pd_final(A) == pytest.approx(A[0] - A[-1], abs=1e-12)
+    assert [accuracy.balanced(*c) for c in columns] == pytest.approx(A)
+    assert accuracy.average([accuracy.pooled(*c) for c in columns]) == pytest.approx(total(all_images) / T)
+    assert accuracy.average(A) == pytest.approx(total(A) / T)
+    assert accuracy.pd_printed(A) == pytest.approx(A[0] - total(A) / T, abs=1e-12)
+    assert accuracy.pd_final(A) == pytest.approx(A[0] - A[-1], abs=1e-12)
 
 
 @given(st.integers(1, 5).flatmap(lambda T: st.lists(st.lists(SHARE, min_size=T, max_size=T), min_size=1, max_size=6)))

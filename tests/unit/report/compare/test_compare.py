@@ -19,8 +19,8 @@ from protocols.report.compare.figures import OTHERS, figures
 from protocols.report.compare.notes import headline, notes, tiles
 from protocols.report.compare.view import view, view_of_table
 from protocols.report.notes import Note
-from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.mean_difference import Estimate
+from seqsearch.stats.difference import Estimate
+from seqsearch.stats.interval import Interval
 from tests.unit.evaluate.test_compare_runs import make
 
 SIDES = ("found", "random", "easy")

@@ -17,11 +17,11 @@ from protocols.report.duel.view import differences, sequences
 from protocols.report.notes import Note
 from protocols.report.text import signed
 from protocols.running.provenance import Provenance
-from seqsearch.distribution.always_valid import running_share
-from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.order_test import extremes_test
-from seqsearch.distribution.paired import paired
-from seqsearch.distribution.sample_size import needed_for_claims
+from seqsearch.stats.interval import Interval
+from seqsearch.stats.paired import paired
+from seqsearch.stats.power import needed_for_claims
+from seqsearch.stats.quantiles import running_share
+from seqsearch.stats.rank_test import extremes_test
 
 
 def summary(a: list[float], b: list[float], **changes: Any) -> DuelSummary:

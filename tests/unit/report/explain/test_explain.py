@@ -17,9 +17,9 @@ from protocols.report.explain.tables import key, tables
 from protocols.report.explain.view import figures, view
 from protocols.report.notes import Note
 from protocols.running.provenance import Provenance
-from seqsearch.distribution.effects import Condition, ConditionName, Effects, effects
-from seqsearch.distribution.interval import Interval
-from seqsearch.distribution.percentile import OrderPercentile
+from seqsearch.stats.effects import Condition, ConditionName, Effects, effects
+from seqsearch.stats.interval import Interval
+from seqsearch.stats.quantiles import OrderPercentile
 
 SEEDS = 3
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from protocols.gtep.reading import GtepResults
 from seqsearch.results.rows import Row
-from seqsearch.selection.harmonic import of_means
+from seqsearch.stats.choice import of_means
 
 IMAGES = 1000
 """Evaluated of each task."""

@@ -13,8 +13,8 @@ from protocols.report.gtep import tried as gtep_tried
 from protocols.report.gtep.compared import near_duplicates, unshared
 from protocols.report.gtep.notes import PAIRS_NAMED
 from protocols.report.gtep.view import headline, tiles
-from seqsearch.distribution.interval import Interval
-from seqsearch.selection.regret import Difference, mean_over_orders
+from seqsearch.stats.choice import Difference, mean_over_orders
+from seqsearch.stats.interval import Interval
 from tests.unit.report.gtep.rows import POOL, TUNE, Made
 from tests.unit.report.gtep.test_gtep import coded, noisy, three
 

@@ -11,8 +11,8 @@ from typing import Any
 from protocols.online.intervals import Estimate
 from protocols.online.reading import OnlineResults
 from protocols.online.summary import Pair, Shuffled, Summary, summarise
-from seqsearch.distribution.interval import Interval
 from seqsearch.results.rows import Row
+from seqsearch.stats.interval import Interval
 
 BLIND = "blind (k chosen)"
 BLOCK, BLOCKS, STEPS = 64, 32, 32

@@ -13,9 +13,8 @@ from protocols.evaluate.score.agreement import Agreement
 from protocols.evaluate.score.summary import MethodScore, ScoreSummary
 from protocols.report.score.notes import headline, notes, tiles
 from protocols.report.score.view import figures, view
-from seqsearch.distribution.drop import drop
-from seqsearch.distribution.gap import gap_difference
-from seqsearch.metrics.ranks import RankCorrelations, rank_correlations
+from seqsearch.stats.drop import drop, gap_difference
+from seqsearch.stats.ranks import RankCorrelations, rank_correlations
 from tests.unit.report.cldyb.test_notes import FEW, HIGH, LOW, RANDOM, placed
 
 LOWER, ALIKE = drop(LOW, RANDOM), drop(np.full((1, 2), 0.8), np.full((5, 1), 0.8))
