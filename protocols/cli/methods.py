@@ -87,9 +87,8 @@ def check(method: str, backbone: str | None, weights: str | None, learner: bool)
     seqsearch check mine.py:Mine:lr=0.1
     """
     _refuse_unknown(method, learner, backbone)
-    from seqsearch.study.check import check as findings_of
-    from seqsearch.study.check import compared_accuracies
-    from seqsearch.study.check_made_for import embedded_backbone
+    from seqsearch.check.run import check as findings_of
+    from seqsearch.check.run import compared_accuracies, embedded_backbone
 
     backbone = backbone or embedded_backbone(method, learner)
     files = {backbone: weights} if weights else None

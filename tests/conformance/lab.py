@@ -13,6 +13,8 @@ import numpy as np
 import torch
 
 from seqsearch.backbones.open import build_backbone
+from seqsearch.check.subject import Subject
+from seqsearch.check.watched import Recorder
 from seqsearch.core.grammar import Item
 from seqsearch.core.registry import load, names
 from seqsearch.features.store import UnionFeatures
@@ -20,8 +22,6 @@ from seqsearch.methods.base import Caps, FitReport, Method
 from seqsearch.methods.config import build_config, default_of
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.pools.base import Part
-from seqsearch.study.check_subject import Subject
-from seqsearch.study.check_watched import Recorder
 from seqsearch.training.context import PoolSource, WorkerContext, task_data
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World

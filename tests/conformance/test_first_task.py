@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from seqsearch.check.findings import another
 from seqsearch.core.registry import load, names
 from seqsearch.methods.config import Config, acts_in_first, build_config
-from seqsearch.study.check_compared import another
 from tests.conformance.lab import TWO_BLOCKS, Case, cases, cases_from_scratch, cases_of_pairs
 from tests.studies import run_small
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from seqsearch.check.learner import LearnerSubject
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.registry import load, names
@@ -17,7 +18,6 @@ from seqsearch.learners.base import Learner
 from seqsearch.methods.config import build_config
 from seqsearch.storage.files import cache_root
 from seqsearch.streams.playing import Playing
-from seqsearch.study.check_learner import LearnerSubject
 from seqsearch.training.device import pin_threads
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World

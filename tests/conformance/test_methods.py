@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import torch
 
+from seqsearch.check.contracts import TESTS
+from seqsearch.check.run import method_findings
+from seqsearch.check.watched import rates_of
 from seqsearch.core.errors import AccessError, UserError
 from seqsearch.core.registry import load
 from seqsearch.methods.base import PASSES, Method
 from seqsearch.methods.config import build_config
-from seqsearch.study.check import method_findings
-from seqsearch.study.check_contracts import TESTS
-from seqsearch.study.check_trainings import rates_of
 from seqsearch.training.context import WorkerContext
 from tests.conformance.lab import (
     EMBEDDED,

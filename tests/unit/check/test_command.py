@@ -1,4 +1,4 @@
-"""``seqsearch check`` tests every contract, says what it did not test, and tells accuracy, bytes and what follows."""
+"""``seqsearch check`` tests every contract, reports untested ones, accuracy, bytes and consequences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
-from seqsearch.study.check_contracts import TESTS
+from seqsearch.check.contracts import TESTS
 from tests.conformance.lab import EXAMPLE
 
 METHOD = """
@@ -67,7 +67,7 @@ def test_what_a_run_would_not_notice_is_found(tmp_path: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("entry", ["'more': np.zeros(2)", "'more': [1.0]", "3: 4.0"])
-def test_a_state_of_another_form_is_told_alone(tmp_path: Path, entry: str) -> None:
+def test_a_state_of_another_form_is_the_only_finding(tmp_path: Path, entry: str) -> None:
     result = checked(tmp_path, f"    def state_dict(self):\n        return {{**super().state_dict(), {entry}}}")
     assert result.exit_code == 2
     broken = [
@@ -99,7 +99,7 @@ def test_a_generator_begun_anew_in_a_loop_is_seen(tmp_path: Path, drawn: str) ->
     assert "warning" not in result.output, "a generator that goes on"
 
 
-def test_accuracy_bytes_and_what_is_open_are_told() -> None:
+def test_accuracy_bytes_and_open_contracts_are_reported() -> None:
     result = CliRunner().invoke(main, ["check", f"{EXAMPLE}:shrinkage=0.2"])
     *_, accuracy, stored, verdict = result.stdout.splitlines()
     own, finetune, simplecil = (float(n) for n in re.findall(r"(?:tasks:|finetune|simplecil) (\d\.\d+)", accuracy))

@@ -1,28 +1,37 @@
-"""The method under test in ``seqsearch check``: trained for real on small tasks, and watched while it is."""
+"""The method under test in ``seqsearch check``: trained for real on small tasks, watched while it trains, and interrupted."""
 
 from __future__ import annotations
 
 import copy
 import tempfile
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from seqsearch.backbones.base import Backbone, ReadsTexts
+from seqsearch.check.findings import differing, disturbed, not_flat
+from seqsearch.check.watched import Phases, Recorder, Trainings, has_third, planned
 from seqsearch.core.types import MethodSpec, StateKey, Task
 from seqsearch.methods.base import FitReport, Method
-from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.data import Batch, Progress, TaskData
 from seqsearch.states.blocks import FROZEN, State
 from seqsearch.states.cache import StateCache
-from seqsearch.study.check_compared import not_flat
-from seqsearch.study.check_trainings import Trainings, has_third, planned
-from seqsearch.study.check_watched import Phases, Recorder
-from seqsearch.study.findings import differing, disturbed
+from seqsearch.states.under_way import forget
+from seqsearch.training.checkpoints import Checkpoints
 from seqsearch.training.process import seed_generators
 from seqsearch.training.scenario import learned
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
+
+POOL, CAPTIONED = "glyphs:classes=32", "glyphs:classes=32,captions=first"
+
+
+def pool_for(backbone: Backbone) -> str:
+    """The pool that methods on a backbone learn in the check: images, with texts if it reads them."""
+    return CAPTIONED if isinstance(backbone, ReadsTexts) else POOL
+
 
 FIRST, SECOND = range(4), range(4, 7)
 """Classes of the two tasks."""
@@ -47,7 +56,7 @@ class Subject:
         tasks: of four and three classes.
         foreign: rows that a training read beside those it was given, of all that were watched.
         decoded: whether a training decoded images.
-        written: what is final in the state after the first task, and was changed by the second, in words.
+        written: final entries of the state after the first task that the second changed, in words.
         phases: of the checkpoints of each of the two tasks.
         survived: learning rates at which a training did not diverge, though none should survive them; None if none were tried.
     """
@@ -83,8 +92,7 @@ class Subject:
         return Batch(rows, self.trainer.source(self.spec.backbone))
 
     def learn(self, *tasks: Task, disturb: int = 0, seed: int = 0) -> Method:
-        """A method of its own after these tasks, the global generators being in some other state before each if ``disturb`` says
-        so."""
+        """A new instance after these tasks; with ``disturb`` the global generators are in another state before each."""
         method = self.trainer.fresh(self.key(seed=seed))
         for n in range(1, len(tasks) + 1):
             self.go_on(method, *tasks[:n], disturb=disturb and disturb + n, seed=seed)
@@ -141,7 +149,8 @@ class Subject:
             if begins:
                 every, done = planned(method.config, method.caps, bool(phases[0].names)), self.trainings.done
                 self.trainings.report(self.trainings.seconds, range(every.start - done, every.stop - done))
-            self.written = differing(_final(self._first), _final(first))
+            final, now = ({n: v for n, v in s.items() if n.startswith(FROZEN)} for s in (self._first, first))
+            self.written = differing(final, now)
             self._both, self.phases = method, phases
         return self._both
 
@@ -174,7 +183,8 @@ class Subject:
 
     def stored(self, state: State) -> State:
         """A state as it comes back from a file."""
-        with tempfile.TemporaryDirectory(dir=_made(self.world.states)) as folder:
+        Path(self.world.states).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self.world.states) as folder:
             StateCache(Path(folder)).put("checked", state, keep=True)
             found = StateCache(Path(folder)).get("checked")  # another one, which has nothing in memory
             assert found is not None
@@ -192,10 +202,62 @@ class Subject:
         return [self.world.task(range(a, b)) for a, b in pairwise(ends)][:capacity]
 
 
-def _final(state: Mapping[str, Any]) -> State:
-    return {name: value for name, value in state.items() if name.startswith(FROZEN)}
+class Interrupted(BaseException):
+    """Ends a training as a signal would: a method does not take it for an error of its own."""
 
 
-def _made(folder: str) -> str:
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    return folder
+@dataclass(eq=False)
+class _Interrupting:
+    """Passes on to ``progress``, and interrupts after ``stop`` checkpoints; 0: never."""
+
+    progress: Progress
+    stop: int = 0
+    left: int = 0
+
+    def found(self, phase: str) -> dict[str, Any] | None:
+        return self.progress.found(phase)
+
+    def leave(self, phase: str, state: Callable[[], dict[str, Any]], last: bool = False) -> None:
+        self.progress.leave(phase, state, last)
+        self.left += 1
+        if self.left == self.stop:
+            raise Interrupted
+
+
+def resumed(subject: Subject, key: StateKey, before: State | None, phases: Sequence[str]) -> State:
+    """The state after the last task of ``key``, learned from the state ``before`` it (None: it is the first) with interruptions.
+
+    They come in the middle of each of the ``phases`` of checkpoints that this training leaves. Checkpoints are left after every
+    epoch, and a training goes on from the last one.
+    """
+    world = replace(subject.world, checkpoint_seconds=0.0)
+    try:
+        for stop in (*(b - a for a, b in pairwise([0, *middles(phases)])), 0):
+            try:
+                found = _learn(subject, key, before, _Interrupting(Checkpoints(world, key), stop))
+            except Interrupted:
+                continue
+    finally:
+        forget(Path(world.states), [key.digest])
+    return found
+
+
+def middles(phases: Sequence[str]) -> list[int]:
+    """How many checkpoints there are up to the middle one of each phase, ascending."""
+    at: dict[str, list[int]] = {}
+    for n, phase in enumerate(phases, 1):
+        at.setdefault(phase, []).append(n)
+    return sorted(numbers[(len(numbers) - 1) // 2] for numbers in at.values())
+
+
+def _learn(subject: Subject, key: StateKey, before: State | None, progress: Progress) -> State:
+    """The state of a new instance after that."""
+    trainer = subject.trainer
+    method: Method = trainer.fresh(key) if before is None else trainer.restore(key.parent, copy.deepcopy(before))
+
+    def fit(data: TaskData) -> FitReport:
+        return subject.trainings.watched(lambda: method.fit_task(replace(data, progress=progress)))
+
+    seed_generators(key.home, "learn")
+    trainer.scenario.learn(method, key, fit)
+    return copy.deepcopy(learned(method))

@@ -56,7 +56,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("value", ODD)
-def test_a_state_of_another_form_is_told_alone(tmp_path: Path, value: str) -> None:
+def test_a_state_of_another_form_is_the_only_finding(tmp_path: Path, value: str) -> None:
     """The other contracts cannot be looked at, and are not said to be broken."""
     body = f"    def state_dict(self):\n        return {{**super().state_dict(), 'more': {value}}}"
     (tmp_path / "mine.py").write_text(LEARNER.format(body=body))
@@ -68,7 +68,7 @@ def test_a_state_of_another_form_is_told_alone(tmp_path: Path, value: str) -> No
     assert "breaks L3 (" in result.stderr
 
 
-def test_the_example_keeps_them_and_is_told_beside_others() -> None:
+def test_the_example_keeps_them_and_is_compared_with_baselines() -> None:
     example = TEMPLATES / "learner.py"
     result = CliRunner().invoke(main, ["check", f"{example}:FadingMeans:keep=0.9"])
     assert result.exit_code == 0, result.output

@@ -12,14 +12,14 @@ from click.testing import CliRunner
 from scipy.stats import binom
 
 from protocols.cli.main import main
+from seqsearch.check.comparisons import LEVEL, above_chance
+from seqsearch.check.contracts import TESTS
+from seqsearch.check.findings import bytes_of
+from seqsearch.check.run import method_findings
+from seqsearch.check.subject import Subject
+from seqsearch.check.watched import COMPARED, Trainings, planned
 from seqsearch.core.grammar import parse_item
 from seqsearch.methods.base import Caps
-from seqsearch.study.check import method_findings
-from seqsearch.study.check_beside import LEVEL, above_chance
-from seqsearch.study.check_compared import bytes_of
-from seqsearch.study.check_contracts import TESTS
-from seqsearch.study.check_subject import Subject
-from seqsearch.study.check_trainings import BESIDE, Trainings, planned
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 from tests.conformance.lab import EXAMPLE_REPLAY, SCRATCH, SMALL_POOL
@@ -174,15 +174,15 @@ def test_stored_rows_count_as_images(tmp_path: Path, made: Made) -> None:
         ("ranpac:adapt=none", "glyph_vit"),
     ],
 )
-def test_as_many_trainings_are_done_as_are_told(made: Made, text: str, backbone: str) -> None:
+def test_as_many_trainings_are_done_as_are_planned(made: Made, text: str, backbone: str) -> None:
     told: list[tuple[float, range]] = []
     subject = made(text, backbone, Trainings(lambda seconds, more: told.append((seconds, more))))
     assert not [f for f in method_findings(subject) if f.wrong]
     ((seconds, more),) = told
     assert seconds > 0
-    assert subject.trainings.done + BESIDE - 2 in more
+    assert subject.trainings.done + COMPARED - 2 in more
     assert (
-        subject.trainings.done + BESIDE - more.start
+        subject.trainings.done + COMPARED - more.start
         == 2 + len(subject.survived or ()) * subject.both().caps.trains_backbone
     )
 
@@ -201,7 +201,7 @@ def test_it_says_after_the_second_how_long_it_may_take(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("classes", [2, 6, 20])
 @pytest.mark.parametrize("count", [10, 30, 100])
-def test_how_often_a_guess_is_said_to_be_above_chance(count: int, classes: int) -> None:
+def test_the_rate_of_guesses_above_chance(count: int, classes: int) -> None:
     """By the probabilities of all counts that a guess can have; who is right three times as often is missed by few images
     alone."""
     right, chance = np.arange(count + 1), 1 / classes

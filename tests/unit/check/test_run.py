@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
-from seqsearch.study.check_contracts import TESTS
-from seqsearch.study.check_interrupted import middles
-from seqsearch.study.check_made_for import embedded_backbone
+from seqsearch.check.contracts import TESTS
+from seqsearch.check.run import embedded_backbone
+from seqsearch.check.subject import middles
 from tests.conformance.lab import EXAMPLE, EXAMPLE_PAIRS, EXAMPLE_REPLAY, PAIRS, TEMPLATES
 
 METHOD = """
@@ -131,7 +131,7 @@ def test_a_footprint_that_cannot_be_had_is_named_with_its_line(tmp_path: Path) -
     assert "breaks C9 (docs" in result.stderr
 
 
-def test_what_a_change_of_what_is_lent_ended_is_not_said_to_be_kept(tmp_path: Path) -> None:
+def test_a_contract_that_a_change_of_shared_resources_ended_is_not_tested(tmp_path: Path) -> None:
     """Its first look at features is refused, since the network is changed: no contract but C10 is tested."""
     body = (
         "    def fit_task(self, task):\n        torch.set_default_dtype(torch.float64)\n"
@@ -149,7 +149,7 @@ def test_what_a_change_of_what_is_lent_ended_is_not_said_to_be_kept(tmp_path: Pa
     assert "breaks C10 (docs" in result.stderr
 
 
-def test_a_change_of_what_is_lent_is_told_whichever_test_finds_it(tmp_path: Path) -> None:
+def test_a_change_of_shared_resources_is_reported_whichever_test_finds_it(tmp_path: Path) -> None:
     """It sees one image at a time only where C3 is tested."""
     body = (
         "    def predict(self, batch):\n        torch.set_num_threads(2 if len(batch) == 1 else torch.get_num_threads())\n"

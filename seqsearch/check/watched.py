@@ -1,8 +1,15 @@
-"""What a method under test reads and draws, seen from outside: which rows, and who begins a generator anew."""
+"""How is a method under test watched while it trains? The rows it reads, its draws, and the number of its trainings.
+
+- `Recorder`: the rows that were read. `Phases`: the checkpoints. `drawing`: the lines that begin a generator anew.
+- `Trainings`: the trainings of a check, counted as they end. `planned`: their number, and so the time that the rest may take.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import random
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,14 +18,17 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from seqsearch.core.identity import PACKAGE
 from seqsearch.core.installation import ROOT
+from seqsearch.methods.base import Caps, FitReport
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.training.context import PoolSource, WorkerContext
 
 if TYPE_CHECKING:
+    from seqsearch.methods.config import Config
     from seqsearch.pools.base import Rows
 
 
@@ -82,7 +92,7 @@ Place = tuple[tuple[str, int], ...]
 
 @dataclass(eq=False)
 class Draws:
-    """What a training asked of generators.
+    """The draws of a training.
 
     Attributes:
         phases: of the task's and the context's generators.
@@ -93,7 +103,7 @@ class Draws:
     anew: Counter[tuple[Place, str]] = field(default_factory=Counter)
 
     def again(self) -> str:
-        """What a loop begins anew in each round, in words; empty if nothing."""
+        """A generator that a loop begins anew in each round, in words; empty if there is none."""
         for (place, said), count in self.anew.items():
             if count > 1:
                 file, line = place[0]
@@ -105,8 +115,10 @@ class Draws:
         return ""
 
     def each_time(self, other: Draws, looked: Draws) -> str:
-        """What ``other``, the training of the next task, began anew with the same seed, in words; empty if nothing. Not what is
-        also drawn where images are only ``looked`` at, which must be the same."""
+        """A generator that ``other``, the training of the next task, began anew with the same seed, in words; else empty.
+
+        Draws for predictions (``looked``) are left out: they must be the same.
+        """
         fixed = {said for _, said in looked.anew}
         for place, said in self.anew:
             if (place, said) in other.anew and said not in fixed:
@@ -161,3 +173,85 @@ def _place(frame: FrameType) -> Place:
         found.append((walked.f_code.co_filename, walked.f_lineno))
         walked = walked.f_back
     return () if not found or {"site-packages", "dist-packages"} & set(Path(found[0][0]).parts) else tuple(found)
+
+
+RATE = 1e30
+"""A learning rate that no training survives."""
+COMPARED = 2
+"""Trainings of the method for its accuracy, which is compared with baselines when all contracts are kept."""
+
+
+@dataclass(eq=False)
+class Trainings:
+    """The trainings of one check.
+
+    Attributes:
+        report: is called after the second training, with its seconds and how many trainings follow: any of a range. The first
+            warms up: it computes frozen features, too.
+        done: how many were done.
+        seconds: that the last took.
+        drew: global generators that one drew from, in words; empty if none did.
+    """
+
+    report: Callable[[float, range], None] = lambda seconds, more: None
+    done: int = 0
+    seconds: float = 0.0
+    drew: dict[str, None] = field(default_factory=dict)
+
+    def watched(self, fit: Callable[[], FitReport]) -> FitReport:
+        """The report of a training; errors are passed on, and such a training is not counted."""
+        before, began = global_generators(), time.perf_counter()
+        report = fit()
+        self.seconds = time.perf_counter() - began
+        self.done += 1
+        after = global_generators()
+        self.drew.update(dict.fromkeys(name for name, state in after.items() if state != before[name]))
+        return report
+
+
+def global_generators() -> dict[str, Any]:
+    """The state of each, to be compared."""
+    numbers: Any = np.random.get_state()
+    return {
+        "torch": torch.get_rng_state().numpy().tobytes(),
+        "numpy": (numbers[1].tobytes(), *numbers[2:]),
+        "random": random.getstate(),
+    }
+
+
+def planned(config: Config, caps: Caps, checkpoints: bool) -> range:
+    """How many trainings a check makes of a method that keeps its contracts, with its accuracy, which needs two more.
+
+    Args:
+        config: of the method: each learning rate is tried with one more training, a second one where the first survives it and
+            the network is trained; all parameters that act later with one.
+        caps: of the method: how many tasks it is built for, and whether their order matters.
+        checkpoints: its trainings leave some, so that each task is learned once more with interruptions.
+    """
+    learned_twice, seeded, gone_on, children, spoilt = 4, 2, 1, 2, 1
+    tasks = 3 if has_third(caps.capacity) else 2
+    third = 2 * (tasks - 2)
+    sizes = 3 if caps.capacity is None else min(3, caps.capacity)
+    first = caps.order_invariant_after
+    ordered = tasks - 2 + tasks if first is not None and tasks - first >= 2 else 0
+    kept = learned_twice + seeded + gone_on + third + sizes + children + spoilt + ordered + COMPARED
+    rates = len(rates_of(config))
+    least = kept + bool(later_of(config)) + rates + 2 * checkpoints
+    return range(least, least + 1 + rates * caps.trains_backbone)
+
+
+def has_third(capacity: int | None) -> bool:
+    """Whether a method can learn a third task."""
+    return capacity is None or capacity > 2
+
+
+def later_of(config: Config) -> list[dataclasses.Field[Any]]:
+    """Parameters that say that they act later."""
+    return [f for f in dataclasses.fields(config) if f.metadata.get("later")]
+
+
+def rates_of(config: Config) -> list[str]:
+    """Names of learning rates that may be as high as `RATE` and have an effect."""
+    high = {f.name: f.metadata.get("maximum") for f in dataclasses.fields(config) if f.name.endswith("lr")}
+    idle = config.without_effect()
+    return [name for name, most in high.items() if name not in idle and (most is None or most >= RATE)]

@@ -1,6 +1,6 @@
-"""``seqsearch check`` for learners of streams: the contracts of ``docs/learners.md``, on a few steps of a small stream.
+"""Does a learner of streams keep the contracts of ``docs/learners.md``? Tests on a few steps of a small stream.
 
-What is checked are those that a run cannot notice: a learner that breaks them gives numbers, but not the same ones twice, or not
+The tests are of contracts that a run cannot notice: a learner that breaks them gives numbers, but not the same ones twice, or not
 honest ones.
 """
 
@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from seqsearch.check.findings import DTYPES, Crashed, Finding, differing, disturbed, not_flat
 from seqsearch.core.deadline import ends_session
 from seqsearch.core.errors import AccessError
 from seqsearch.core.grammar import Item
 from seqsearch.core.types import MethodSpec, StateKey
 from seqsearch.storage.files import cache_root
 from seqsearch.streams.playing import Playing
-from seqsearch.study.check_compared import DTYPES, not_flat
-from seqsearch.study.findings import Crashed, Finding, differing, disturbed
 from seqsearch.training.failures import line_of
 from seqsearch.training.guard import SharedStateChanged
 from seqsearch.training.scenario import learned
@@ -33,7 +32,7 @@ from seqsearch.training.world import World
 SHORT = Playing("glyphs:samples=175,classes=6,burst=4", batch=24)
 """Six steps and a last one with a short batch."""
 RAISING = ("L5", "L6")
-"""As `seqsearch.study.check_contracts.RAISING`."""
+"""As `seqsearch.check.contracts.RAISING`."""
 TYPES = (*DTYPES, torch.int32)
 """Of the tensors of a state; graphs of neighbours have 32-bit numbers."""
 
@@ -55,7 +54,7 @@ def stream_world(playing: Playing, states: str, weights: dict[str, str]) -> Worl
 
 
 class WatchedStep(StreamStep):
-    """Notes what is asked for too early, also where the refusal is swallowed."""
+    """Notes samples that are asked for too early, also if the learner ignores the refusal."""
 
     early = -1
 
@@ -92,7 +91,7 @@ class LearnerSubject:
             ("L4", "samples that are not revealed are not asked for", self._early),
             ("L5", "classes are int64, from -1 (none) to the last", self._classes),
             ("L6", "no update that step.afford refuses", self._refused),
-            ("L7", "shared resources are left unchanged", self._whole),  # the last: what any test found is told with it
+            ("L7", "shared resources are left unchanged", self._whole),  # the last: it reports what any test found
         ]
         if wrong := self._form():
             untested = "not tested: states must have another form first, see L3"
@@ -101,7 +100,7 @@ class LearnerSubject:
         return [*others, replace(last, wrong=self.shared_changed or last.wrong, tested=True)]
 
     def _form(self) -> str:
-        """What of its state, fresh or after a step, could not be stored.
+        """The entry of its state, fresh or after a step, that could not be stored.
 
         Raises:
             Crashed: it fails before.

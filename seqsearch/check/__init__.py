@@ -1,0 +1,1 @@
+"""``seqsearch check``: the contracts of custom methods and learners, tested by real training."""
