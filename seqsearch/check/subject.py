@@ -166,7 +166,7 @@ class Subject:
         return method
 
     def gone_on(self) -> State:
-        """What was learned after both tasks by an instance that was given the state after the first, from a file."""
+        """The state after both tasks of an instance that began with the state after the first, from a file."""
         if self._gone_on is None:
             again = self.restored(self.stored(self.first()))
             self.go_on(again, *self.tasks)

@@ -63,7 +63,7 @@ class Recorder:
         return look(Batch(rows, self)) if self.spoil else self.inner.remembered(space, rows, look)
 
     def forget(self) -> None:
-        """What was read so far."""
+        """Forget the rows that were read so far."""
         self.decoded.clear()
         self.read.clear()
 

@@ -184,7 +184,7 @@ def pd_final(A: ArrayLike) -> float:
 
 
 def forgetting(matrix: ArrayLike) -> float:
-    """What the earlier experiences lost since their best: the mean over i < T of max over t < T of a_ti, minus a_Ti.
+    """The mean loss of earlier experiences since their best: the mean over i < T of max over t < T of a_ti, minus a_Ti.
 
     "Riemannian Walk for Incremental Learning: Understanding Forgetting and Intransigence" (Chaudhry et al., 2018), equation 3,
     with ``matrix [T, T]`` lower-triangular: row = experiences learned, column = experience evaluated. 0 for T = 1; may be
@@ -199,7 +199,7 @@ def forgetting(matrix: ArrayLike) -> float:
 
 
 def backward_transfer(matrix: ArrayLike) -> float:
-    """What the earlier experiences gained since they were learned: the mean over i < T of a_Ti - a_ii; 0 for T = 1.
+    """The mean gain of earlier experiences since they were learned: the mean over i < T of a_Ti - a_ii; 0 for T = 1.
 
     "Gradient Episodic Memory for Continual Learning" (Lopez-Paz and Ranzato, 2017), equation 3; ``matrix`` as for `forgetting`.
     """

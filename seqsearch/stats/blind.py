@@ -36,7 +36,7 @@ SHIFTS = (0, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 
 
 @dataclass(frozen=True)
 class Rates:
-    """What blind classifiers get right, by window k (rows) and shift S (columns).
+    """The results of blind classifiers, by window k (rows) and shift S (columns).
 
     ``batch``: B; 1 by sample. ``n``: samples evaluated, the same for all. ``hits [K, S]``: right ones. ``expected [K, S]``: e.
     ``majority_so_far [S]``: accuracy of the most frequent of all revealed labels. ``ceiling [S]``: share of samples whose class
@@ -87,7 +87,7 @@ def kappa(accuracy: Float64, expected: Float64) -> Float64:
 
 
 def predictions(labels: Stream, window: int, shift: int = 0, batch: int = 1) -> NDArray[np.int32]:
-    """What the blind classifier predicts for every sample ``[n]``; -1 where nothing has been revealed.
+    """The prediction of the blind classifier for every sample ``[n]``; -1 where nothing has been revealed.
 
     Raises:
         UserError: labels as of `narrow`, or a window below 1, a negative shift, a batch below 1.

@@ -159,17 +159,15 @@ def dependence(means: Float64) -> Float64:
     return np.where(total > 1e-24, (r * G + 1) / (G - 4), 0.0)
 
 
-def _rare(means: Float64) -> str:
-    """What makes an accuracy near 0 or 1 unknown."""
-    mixed = int(min((means.max(axis=0) > 0).sum(), (means.min(axis=0) < 1).sum()))
-    return "" if mixed >= FEWEST_ERRORS else f"only {mixed} blocks hold a right, or a wrong answer"
-
-
 def of_accuracy(
     value: float, means: Float64, block: int, level: float = 0.95, unavailable_because: str = ""
 ) -> BlockInterval:
     """Of an accuracy with block means ``[R, G]``. ``unavailable_because``: why there is no interval, if known."""
-    return _of_sides(value, [means], (0.0, 1.0), block, level, unavailable_because or _rare(means))
+    if not unavailable_because:  # the rate of the rarer answer is unknown near 0 and 1
+        mixed = int(min((means.max(axis=0) > 0).sum(), (means.min(axis=0) < 1).sum()))
+        if mixed < FEWEST_ERRORS:
+            unavailable_because = f"only {mixed} blocks hold a right, or a wrong answer"
+    return _of_sides(value, [means], (0.0, 1.0), block, level, unavailable_because)
 
 
 def of_difference(
@@ -207,18 +205,13 @@ def _of_sides(
     series = np.sum([s.mean(axis=0) for s in sides], axis=0)
     single = sides[0] if len(sides) == 1 else (sides[0][:, None] + sides[1]).reshape(-1, G)
     r = min(max(0.0, float(dependence(single).mean())), MOST_DEPENDENCE)
-    around = _widened(value, Pivot.of_mean(series), r + min(r, 1 / math.sqrt(G)), level)
+    dependent, pivot = r + min(r, 1 / math.sqrt(G)), Pivot.of_mean(series)
+    (low, high), wider = pivot.bounds(level), math.sqrt((1 + dependent) / (1 - dependent))
+    around = Interval(value, value - (pivot.value - low) * wider, value + (high - pivot.value) * wider)
     if not math.isfinite((found := _bounded(around, *possible)).low):
         unavailable_because = f"{G} blocks of {block} are too few: a longer stream is needed"
     over = _bounded(_over_seeds(around, sides, G - 1, level), *possible)
     return BlockInterval(found, G, block, seeds, over, unavailable_because)
-
-
-def _widened(value: float, pivot: Pivot, dependent: float, level: float) -> Interval:
-    """Student's and Hall's interval about ``value``, wider for blocks that depend on each other."""
-    low, high = pivot.bounds(level)
-    wider = math.sqrt((1 + dependent) / (1 - dependent))
-    return Interval(value, value - (pivot.value - low) * wider, value + (high - pivot.value) * wider)
 
 
 def _over_seeds(around: Interval, sides: list[Float64], degrees: float, level: float) -> Interval:

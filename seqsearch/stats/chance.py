@@ -36,7 +36,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Chance:
-    """What is known of a method beside chance, over several trainings.
+    """The comparison of a method with chance, over several trainings.
 
     Attributes:
         trainings: how many were tested together.

@@ -278,8 +278,8 @@ class Difference:
 def regret(conventional: ArrayLike, transferred: ArrayLike, level: float = 0.95) -> Difference:
     """Mean of ``conventional [S]`` minus ``transferred [S]``, scores of two given settings on the same orders.
 
-    It speaks of these two settings on further orders of the same classes and images: which settings another search would have
-    found is not in it. The bounds are those of `seqsearch.stats.mean`; where single orders collapse (one in ten, far
+    The interval is for these two settings on further orders of the same classes and images. It does not cover the settings that
+    another search would have found. The bounds are those of `seqsearch.stats.mean`; where single orders collapse (one in ten, far
     off), few orders may all miss them, and the bounds then hold less often (docs/selection.md). The same setting twice has the
     regret 0, and no bounds.
 

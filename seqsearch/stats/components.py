@@ -39,7 +39,7 @@ class Components:
         seed: of one training of a given order.
         p: that orders differ by no more than seeds explain, over permutations of the runs; NaN where nothing varies,
             or seeds change nothing.
-        unavailable_because: what there is too little of; then nothing else is said.
+        unavailable_because: the reason for NaN in all figures; empty if there is none.
     """
 
     order: float
@@ -65,20 +65,17 @@ def components(values: ArrayLike, draws: int = DRAWS) -> Components:
         return Components(math.nan, math.nan, math.nan, K, S, "2 or more orders with 2 or more seeds each are needed")
     if np.ptp(y) <= AGREE:
         return Components(math.nan, math.nan, math.nan, K, S, "all runs agree: how they vary is not known")
-    between, within = _squares(y)
+    between, within = S * float(y.mean(axis=1).var(ddof=1)), float(y.var(axis=1, ddof=1).mean())
     varied = within > AGREE**2
     order = math.sqrt(max(0.0, between - within * varied) / S)
     return Components(order, math.sqrt(within) if varied else 0.0, _p(y, draws) if varied else math.nan, K, S)
 
 
-def _squares(y: Float64) -> tuple[float, float]:
-    """Mean squares between and within orders."""
-    return y.shape[1] * float(y.mean(axis=1).var(ddof=1)), float(y.var(axis=1, ddof=1).mean())
-
-
 def _p(y: Float64, draws: int) -> float:
-    """One-sided: the share of ways to deal the runs to orders in which means are as far apart; of `WAYS` or fewer ways all are
-    gone through, of more ``draws`` are drawn, and the own one counts as one of them."""
+    """One-sided: the share of ways to deal the runs to orders in which means are as far apart.
+
+    All ways are counted up to `WAYS`. Of more, ``draws`` are drawn, and the observed one counts as one of them.
+    """
     K, S = y.shape
     flat = (y - y.mean()).ravel()
     ways = _ways(K, S) if _count(K, S) <= WAYS else None

@@ -1,4 +1,4 @@
-"""What is a weighted sum of means, e.g. a difference of two, and its confidence interval?
+"""A weighted sum of means, e.g. a difference of two, with its confidence interval.
 
 The drop from random to found sequences, the gap to joint training, the effects of explain, the difference of two runs and that
 of held-out and searched methods are calls of `contrast`. Each mean is that of a `Stratum`: sequences of one kind, trained with
@@ -103,12 +103,12 @@ class Contrast:
 
     @property
     def over_seeds(self) -> bool:
-        """The interval speaks of other training seeds, not of these trainings."""
+        """Whether the interval is for other training seeds, not only for these trainings."""
         return SEEDS in self.variances
 
     @property
     def these_images(self) -> bool:
-        """The interval speaks of these test images: too few, or not known one by one."""
+        """Whether the interval is for these test images only: too few, or not known one by one."""
         return IMAGES not in self.variances
 
 
@@ -187,7 +187,7 @@ def _nothing_differs(terms: Terms) -> bool:
 
 
 def _unavailable(terms: Terms, classes: NDArray[np.integer] | None, parts: Parts) -> str:
-    """What there is too little of for any interval."""
+    """The reason for no interval; empty if there is none."""
     for _, s in terms:
         n = len(s.values)
         if s.not_sampled > 0 and n < min(FEWEST, s.population):
@@ -256,7 +256,7 @@ TOO_RARE = "are wrong, or right, in classes with any right answer: more test ima
 
 
 def image_part(terms: Terms, classes: NDArray[np.integer], over_seeds: bool) -> Part | None:
-    """What the draw of the test images adds to the variance of a sum of means: what the spread of the draws does not contain.
+    """The part of the test images in the variance of a sum of means, as far as the spread of the draws does not contain it.
 
     Of sequences that are a draw, covariances of different ones count: what images do to a single one is in their spread. They are
     between different seeds, so that no noise of training is in them: U-statistics, unbiased for two images as for two hundred.

@@ -33,9 +33,9 @@ class Estimate:
     Attributes:
         conditional: of these sequences, if searches found them, and of these training seeds.
         unavailable_because: why there are no bounds, empty where there are.
-        these_images: the interval speaks of these test images, since it is not known which of them were right, or some class has
+        these_images: the interval is for these test images only: it is not known which of them were right, or some class has
             but one.
-        these_trainings: the interval speaks of these training seeds.
+        these_trainings: the interval is for these training seeds only.
         fixed: the most sequences of a side that it is conditional on; 0 where all sides are draws.
     """
 

@@ -53,7 +53,7 @@ Estimator = Literal["random", "paper"]
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is known of one method's accuracies; NaN (None for ``tails``) where it is unknown.
+    """The estimated distribution of one method's accuracies; NaN (None for ``tails``) where a figure is unknown.
 
     ``mean``: over all orders and all training seeds, with its 95 % interval; conditional on the test images, the classes and
     their split into training and test. ``mean_adjusted``: the same mean with the objective S as control variate.

@@ -43,7 +43,7 @@ PARTS = (FOUND, RANDOM, SEEDS, IMAGES)
 
 @dataclass(frozen=True, eq=False)
 class ImageShares:
-    """What each test image adds to the accuracy of each sequence: its weight where it was classified right, else 0.
+    """The share of each test image in the accuracy of each sequence: its weight where it was classified right, else 0.
 
     ``found`` ``[F, R, I]`` and ``random`` ``[L, Q, I]``, whose sums over the images are the accuracies; ``classes`` ``[I]`` names
     each image's class. A sequence that does not hold a class has 0 for its images.
@@ -87,17 +87,17 @@ class Drop:
 
     @property
     def over_searches(self) -> bool:
-        """The interval speaks of what other searches would find, not of these found sequences."""
+        """Whether the interval is for the sequences of other searches, not only for these found ones."""
         return FOUND in self.variances
 
     @property
     def over_seeds(self) -> bool:
-        """The interval speaks of other training seeds, not of these trainings."""
+        """Whether the interval is for other training seeds, not only for these trainings."""
         return SEEDS in self.variances
 
     @property
     def these_images(self) -> bool:
-        """The interval speaks of these test images: too few, or not known one by one."""
+        """Whether the interval is for these test images only: too few, or not known one by one."""
         return IMAGES not in self.variances
 
 
@@ -187,7 +187,7 @@ class GapDifference:
 
     @property
     def these_images(self) -> bool:
-        """The interval speaks of these test images: too few, or not known one by one."""
+        """Whether the interval is for these test images only: too few, or not known one by one."""
         return IMAGES not in self.variances
 
 
@@ -205,7 +205,12 @@ def gap_difference(
         ValueError: shapes that do not pair, accuracies that are missing, or images that do not add up to the gaps.
     """
     (f, joint_found), (r, joint_random) = _gaps(*found), _gaps(*random)
-    unavailable = _unavailable(f, images)
+    unavailable = ""
+    if images and len(f) < FEWEST_OVER and rarer(np.abs(images.found), images.classes) < FEWEST_IMAGES - 0.5:
+        unavailable = (
+            f"joint training and the method disagree on fewer than {FEWEST_IMAGES} images of the found sequence: more test "
+            "images needed"
+        )
     general = statement(f, r, images, (-1.0, 1.0), level, unavailable)
     return GapDifference(
         joint_found=joint_found,
@@ -227,13 +232,3 @@ def _gaps(joint: ArrayLike, final: ArrayLike) -> tuple[Float64, float]:
     if j.shape != a.shape:
         raise ValueError(f"joint training {j.shape} must have the sequences and seeds of {a.shape}")
     return j - a, float(j.mean())
-
-
-def _unavailable(f: Float64, images: ImageShares | None) -> str:
-    """The reason for no interval: too few images of few found sequences on which the two trainings differ."""
-    if images is None or len(f) >= FEWEST_OVER or rarer(np.abs(images.found), images.classes) >= FEWEST_IMAGES - 0.5:
-        return ""
-    return (
-        f"joint training and the method disagree on fewer than {FEWEST_IMAGES} images of the found sequence: more test "
-        "images needed"
-    )

@@ -1,4 +1,4 @@
-"""What is the mean over independent draws, and is it 0? One rule for all protocols.
+"""Means over independent draws, with intervals and p-values: one rule for all protocols.
 
 A draw is a class order with its training seed: an accuracy, or a difference of two that share order and seed. Few draws do not
 show whether they are skewed. So the interval is the union of two: Student's with the degrees of freedom of `degrees_of`, and

@@ -101,11 +101,6 @@ def pairs(values: ArrayLike, level: float = 0.95, planned: int = 0) -> list[Pair
     ]
 
 
-def differing(found: Sequence[Pair]) -> list[Pair]:
-    """Pairs that differ, the largest difference first."""
-    return sorted((p for p in found if p.differs), key=lambda p: -abs(p.over.interval.value))
-
-
 def max_t(found: ArrayLike, random: ArrayLike, end: End = "harder") -> list[float]:
     """The adjusted p of each of M methods, of ``found [M, F]`` against ``random [M, L]``: final accuracies of one training each.
 

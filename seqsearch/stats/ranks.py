@@ -71,7 +71,12 @@ def rank_coefficients(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
         ValueError: as `rank_correlations`.
     """
     a, b = _paired(x, y)
-    return _coefficients(a, b)
+    (ranks_a, signs_a), (ranks_b, signs_b) = _ranks_and_signs(a), _ranks_and_signs(b)
+    if not (signs_a.any() and signs_b.any()):
+        return np.nan, np.nan
+    agreement = (signs_a * signs_b).sum(dtype=np.int64) / 2
+    srcc = ranks_a @ ranks_b / np.sqrt((ranks_a**2).sum() * (ranks_b**2).sum())
+    return float(srcc), float(agreement / _untied(signs_a, signs_b))
 
 
 def without_rounding(x: ArrayLike) -> Float64:
@@ -103,16 +108,6 @@ def _ranks_and_signs(x: Float64) -> tuple[Float64, NDArray[np.int8]]:
     from scipy.stats import rankdata
 
     return rankdata(x) - (len(x) + 1) / 2, np.sign(x[:, None] - x[None]).astype(np.int8)
-
-
-def _coefficients(a: Float64, b: Float64) -> tuple[float, float]:
-    """Spearman's rho and Kendall's tau-b; NaN where one side is constant."""
-    (ranks_a, signs_a), (ranks_b, signs_b) = _ranks_and_signs(a), _ranks_and_signs(b)
-    if not (signs_a.any() and signs_b.any()):
-        return np.nan, np.nan
-    agreement = (signs_a * signs_b).sum(dtype=np.int64) / 2
-    srcc = ranks_a @ ranks_b / np.sqrt((ranks_a**2).sum() * (ranks_b**2).sum())
-    return float(srcc), float(agreement / _untied(signs_a, signs_b))
 
 
 def _over_orders(a: Float64, b: Float64) -> tuple[Float64, Float64]:

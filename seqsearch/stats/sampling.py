@@ -98,7 +98,7 @@ TAILS = {"q05": 0.05, "q10": 0.10, "q25": 0.25}
 
 @dataclass(frozen=True)
 class Target:
-    """What ``--until`` asks for: ``mean`` within +- ``half_width`` (in fractions), or a tail (half_width None)."""
+    """The target of ``--until``: ``mean`` within +- ``half_width`` (in fractions), or a tail (half_width None)."""
 
     what: str
     half_width: float | None

@@ -87,7 +87,7 @@ class ShiftChoice:
 
 @dataclass(frozen=True)
 class _Samples:
-    """What is evaluated: labels, windows, bounds of blocks; per block how many and of which class."""
+    """The evaluated samples: labels, windows, bounds of blocks; per block how many and of which class."""
 
     y: Labels
     windows: tuple[int, ...]

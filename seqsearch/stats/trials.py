@@ -1,4 +1,4 @@
-"""What does a search of r trials give, and are there enough trials?
+"""The result of a search of r trials, and whether there are enough trials.
 
 `best_of` is the expected best of r: the mean result of choosing among r random settings, for r up to the number that were
 tried. It counts exactly: every r of the R settings are as likely, without replacement. For settings that are independent draws
@@ -48,7 +48,7 @@ class BestOf:
 
 @dataclass(frozen=True)
 class Typical:
-    """What half of all searches of so many trials reach. ``unavailable_because``: why there are no bounds, else empty."""
+    """The score that half of all searches of so many trials reach. ``unavailable_because``: why it has no bounds, else empty."""
 
     value: Interval
     unavailable_because: str = ""
@@ -156,7 +156,7 @@ class Enough:
 
 
 def gain_at_most(scores: ArrayLike, more: int = MORE) -> float:
-    """What the last ``more`` of the R settings added to the expected best, from ``scores [R]``; one that diverged counts as 0.
+    """The gain of the last ``more`` of the R settings in the expected best, from ``scores [R]``; one that diverged counts as 0.
 
     For independent draws from a search space it is an unbiased estimate of a bound: ``more`` further draws add at most as much in
     expectation. It ignores the score that this search has reached: after an early high score it still advises to go on. NaN with
@@ -173,7 +173,7 @@ def gain_at_most(scores: ArrayLike, more: int = MORE) -> float:
 
 
 def gain_from_here(scores: ArrayLike, more: int = MORE) -> float:
-    """What ``more`` further draws would add on average to the best of ``scores [R]``; one that diverged is a draw.
+    """The mean gain of ``more`` further draws over the best of ``scores [R]``; one that diverged is a draw.
 
     Above the `TAIL` best of the R settings scores are taken to fall off exponentially: too slowly for scores that have an upper
     end or are normal, so that the gain is rather too high; too fast for heavier tails. With q the chance that a draw beats the

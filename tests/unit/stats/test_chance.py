@@ -52,9 +52,7 @@ def answers(rng: np.random.Generator, kind: str, classes: int, trainings: int, i
     ],
     ids=["10 images", "10 images, 15 trainings", "60 images", "40 images", "100 images"],
 )
-def test_who_guesses_is_told_from_chance_in_at_most_5_percent(
-    kind: str, class_n: tuple[int, ...], trainings: int
-) -> None:
+def test_guesses_are_above_chance_in_at_most_5_percent(kind: str, class_n: tuple[int, ...], trainings: int) -> None:
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(len(class_n)), class_n)
     most = (answers(rng, kind, len(class_n), trainings, len(labels)) == labels).sum(axis=2).max(axis=1)
@@ -112,7 +110,7 @@ def test_the_bound_of_uneven_classes_is_one() -> None:
             assert (tails <= bound + 1e-9).all()
 
 
-def test_who_knows_something_is_told_where_images_suffice() -> None:
+def test_knowledge_is_above_chance_where_images_suffice() -> None:
     rng, class_n = np.random.default_rng(0), (10,) * 6
     right = rng.binomial(60, 0.4, size=(100, 5))
     power = np.mean([beside_chance([of(k, class_n) for k in row], [class_n] * 5).above for row in right])

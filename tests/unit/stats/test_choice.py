@@ -57,7 +57,7 @@ def test_two_settings_are_compared_as_by_student() -> None:
         assert found.distance[1].low == pytest.approx(min(0, -gaps.mean() - reach), abs=1e-5)
 
 
-def test_what_is_far_behind_is_told_and_what_is_near_is_not() -> None:
+def test_far_settings_differ_and_near_ones_are_undecided() -> None:
     rng = np.random.default_rng(0)
     x = np.array([[0.6], [0.598], [0.3], [0.3]]) + rng.normal(0, 0.01, size=5)
     x += 0.005 * np.array([[1, -1, 0, 0.5, -0.5], [-1, 1, 1, -1, 0], [0, 1, -1, 0, 0], [1, 0, 0, -1, 0]])
@@ -88,7 +88,7 @@ def test_differences_that_agree_tell_nothing() -> None:
         ([[NAN, 0.4]], (), "all settings diverged"),
     ],
 )
-def test_where_nothing_can_be_told(
+def test_where_no_setting_can_differ(
     scores: list[list[float]], candidates: tuple[int, ...], unavailable_because: str
 ) -> None:
     found = with_the_best(scores)

@@ -30,7 +30,7 @@ def test_by_hand():
 
 
 @pytest.mark.parametrize(("K", "S", "order"), [(3, 3, 0.0), (3, 3, 2.0), (10, 2, 0.0), (10, 2, 1.0)])
-def test_variances_are_unbiased_and_no_orders_are_told_where_there_is_no_noise(K, S, order):
+def test_variances_are_unbiased_and_orders_do_not_differ_without_noise(K, S, order):
     rng = np.random.default_rng(K)
     found = [components(drawn(rng, K, S, order), draws=99) for _ in range(400)]
     assert np.mean([c.seed**2 for c in found]) == pytest.approx(1.0, rel=0.15)

@@ -16,7 +16,7 @@ from benchmarks.coverage.rows import KINDS, drawn, marked
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.stats.drop import ImageShares
 from seqsearch.stats.mean import over_runs
-from seqsearch.stats.multiple import differing, holm, max_t, pairs, set_of_best
+from seqsearch.stats.multiple import holm, max_t, pairs, set_of_best
 from seqsearch.stats.rank_test import rank_test
 
 
@@ -36,7 +36,7 @@ def test_a_difference_that_all_runs_share_is_significant_and_noise_is_not():
     found = pairs(values)
     assert [(p.first, p.second) for p in found] == [(0, 1), (0, 2), (1, 2)]
     assert [p.differs for p in found] == [True, False, True]
-    assert {(p.first, p.second) for p in differing(found)} == {(0, 1), (1, 2)}
+    assert {(p.first, p.second) for p in found if p.differs} == {(0, 1), (1, 2)}
     for p in found:
         assert p.together.low < p.over.interval.low <= p.over.interval.high < p.together.high
         assert p.p >= p.over.p
@@ -185,7 +185,7 @@ def test_more_methods_need_more_evidence():
     assert set_of_best([*two, two[1], two[1]]) == (0, 1, 2, 3)
 
 
-def test_what_cannot_be_told_takes_nobody_out():
+def test_undecided_pairs_take_no_method_out():
     assert set_of_best([np.array([[0.9]]), np.array([[0.1]])]) == (0, 1), "one training, and no images"
     same = 0.5 + SEEDS
     assert set_of_best([same, same]) == (0, 1)
