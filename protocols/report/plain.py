@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-KEYS = {"unavailable_because": "lacking", "evaluated": "judged", "evaluated_row": "judged_row"}
-"""Keys of JSON by the names of fields: JSON keeps the keys that scripts of users read."""
-
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: records as dictionaries, arrays as lists; NaN and infinity are None."""
+    """A value as JSON has it: records as dictionaries, arrays as lists; NaN and infinity are None.
+
+    The key of a field is its name, or ``metadata["json"]`` where users' scripts know another one.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        value = {f.metadata.get("json", f.name): getattr(value, f.name) for f in dataclasses.fields(value)}
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {KEYS.get(k, k): plain(v) for k, v in value.items()}
+        return {k: plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [plain(v) for v in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -26,7 +26,7 @@ stands beside it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
@@ -143,7 +143,7 @@ class WithTheBest:
     best: int | None
     candidates: tuple[int, ...]
     distance: tuple[Interval, ...]
-    unavailable_because: str = ""
+    unavailable_because: str = field(default="", metadata={"json": "lacking"})
 
 
 def with_the_best(scores: ArrayLike, level: float = 0.95, error: Error = "paired") -> WithTheBest:
@@ -272,7 +272,7 @@ class Difference:
 
     value: Interval
     orders: int
-    unavailable_because: str = ""
+    unavailable_because: str = field(default="", metadata={"json": "lacking"})
 
 
 def regret(conventional: ArrayLike, transferred: ArrayLike, level: float = 0.95) -> Difference:

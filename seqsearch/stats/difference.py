@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,7 +43,7 @@ class Estimate:
     conditional: Interval
     sequences: tuple[int, ...]
     seeds: int
-    unavailable_because: str = ""
+    unavailable_because: str = field(default="", metadata={"json": "lacking"})
     these_images: bool = True
     these_trainings: bool = True
     fixed: int = 0
@@ -157,7 +157,7 @@ class HeldOut:
     groups: int
     seeds: int
     parts: tuple[str, ...]
-    unavailable_because: str
+    unavailable_because: str = field(metadata={"json": "lacking"})
 
 
 def held_out(

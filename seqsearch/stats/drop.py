@@ -19,7 +19,7 @@ that continual learning adds. An image adds to a gap where one of the two traini
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -82,7 +82,7 @@ class Drop:
     seeds: int
     variances: dict[str, float]
     shares: dict[str, float]
-    unavailable_because: str
+    unavailable_because: str = field(metadata={"json": "lacking"})
     nothing_differs: bool
 
     @property

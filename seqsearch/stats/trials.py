@@ -21,7 +21,7 @@ too early (docs/selection.md). So the gain of k more FROM HERE is estimated besi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -51,7 +51,7 @@ class Typical:
     """The score that half of all searches of so many trials reach. ``unavailable_because``: why it has no bounds, else empty."""
 
     value: Interval
-    unavailable_because: str = ""
+    unavailable_because: str = field(default="", metadata={"json": "lacking"})
 
 
 def best_of(scores: ArrayLike, of: ArrayLike | None = None) -> BestOf:
@@ -152,7 +152,7 @@ class Enough:
     from_here: float
     noise: float
     stop: bool
-    unavailable_because: str = ""
+    unavailable_because: str = field(default="", metadata={"json": "lacking"})
 
 
 def gain_at_most(scores: ArrayLike, more: int = MORE) -> float:

@@ -8,7 +8,7 @@ duplicates and many views of one thing lie close. It names pairs to look at. It 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +42,8 @@ class Pair:
 
     tuned: str
     tuned_row: int
-    evaluated: str
-    evaluated_row: int
+    evaluated: str = field(metadata={"json": "judged"})
+    evaluated_row: int = field(metadata={"json": "judged_row"})
     distance: float
     own: float
 
@@ -63,7 +63,7 @@ class NearDuplicates:
 
     pairs: tuple[Pair, ...]
     tuned: int
-    evaluated: int
+    evaluated: int = field(metadata={"json": "judged"})
     below: float
     near: int
     within: float
