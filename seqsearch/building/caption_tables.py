@@ -102,8 +102,8 @@ def sentences(columns: dict[str, Coded]) -> list[str]:
     clauses: list[Any] = []
     for name, (codes, values) in columns.items():
         said = " ".join(name.replace("_", " ").lower().split())
-        values = strings([*(f", the {said} is {v}" for v in values), ""])
-        clauses.append(taken(values, np.where(codes < 0, len(values), codes)))
+        texts = strings([*(f", the {said} is {v}" for v in values), ""])
+        clauses.append(taken(texts, np.where(codes < 0, len(values), codes)))
     # Commas are in the clauses: with nulls to be skipped, Arrow 26 leaves out rows that have nothing else.
     joined = pc.binary_join_element_wise(*clauses, "")
     return [f"{text[2:]}." if text else "" for text in joined.to_pylist()]

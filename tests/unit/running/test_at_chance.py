@@ -131,7 +131,7 @@ SMALL = {
 SAID = {
     "gtep": ("Acc", "on pool 1"),
     "mcil": ("balanced accuracy", "after the last experience"),
-    "score": ("Acc", "on fixed sequences"),
+    "score": ("Acc", "on given sequences"),
 }
 """Which accuracy, and where; of the others as here by default."""
 

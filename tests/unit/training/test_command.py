@@ -67,7 +67,7 @@ def nearest_means(lab: Lab, evaluated: EvaluationSplit) -> list[tuple[int, ...]]
 def test_a_command_is_given_the_images_that_methods_are_and_its_answer_is_taken(
     lab: Lab, evaluated: EvaluationSplit
 ) -> None:
-    result = lab.train("learns", judged=evaluated)
+    result = lab.train("learns", evaluated=evaluated)
     assert result.status == "ok", result.message
     assert list(result.steps) == nearest_means(lab, evaluated)
     rows = list(csv.DictReader((lab.folder / "sequence" / "manifest.csv").open(newline="")))
@@ -102,7 +102,7 @@ def test_predictions_say_which_images_are_right(lab: Lab) -> None:
 
 @pytest.mark.parametrize("evaluated", ["test", "reward"])
 def test_a_command_that_predicts_sees_no_label_and_is_graded_here(lab: Lab, evaluated: EvaluationSplit) -> None:
-    result = lab.train("graded", "{predict}", judged=evaluated)
+    result = lab.train("graded", "{predict}", evaluated=evaluated)
     assert (result.status, result.message) == ("ok", "")
     steps = nearest_means(lab, evaluated)
     assert result.steps == tuple(steps)

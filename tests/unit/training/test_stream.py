@@ -25,7 +25,7 @@ import torch
 from seqsearch.core.bits import packed
 from seqsearch.core.outcomes import ClassifierCounts
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.training.scenario import Evaluated, Scenario, checked_scores
+from seqsearch.training.scenario import Evaluation, Scenario, checked_scores
 
 
 class Stream(Scenario):
@@ -49,7 +49,7 @@ class Stream(Scenario):
         columns = range(method.n_seen, len(seen))
         return TaskData(batch, batch, columns, method.n_tasks, key.seed, key.replicate, frozenset(rows.tolist()))
 
-    def judge(self, method, key, evaluated):
+    def evaluate(self, method, key, evaluated):
         seen = self.columns(key.prefix[-1].stop)
         rows, at = self.world.rows(self.world.class_ids(seen), evaluated)
         found = []
@@ -57,7 +57,7 @@ class Stream(Scenario):
             right = checked_scores(method, scores, len(rows)).argmax(1).numpy() == at
             correct = (tuple(np.bincount(at[right], minlength=len(seen)).tolist()),)
             found.append(ClassifierCounts(name, correct, correct, packed(right)))
-        return Judged((tuple(np.bincount(at, minlength=len(seen)).tolist()),), tuple(found))
+        return Evaluation((tuple(np.bincount(at, minlength=len(seen)).tolist()),), tuple(found))
 
 
 class AtOnce(Stream):
