@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 
+from protocols.evaluate.common.source import filled, read_source
 from protocols.evaluate.compare.agreement import agreement
 from protocols.evaluate.compare.comparison import compare
 from protocols.evaluate.compare.table import read_table
-from protocols.evaluate.parts.source import filled, read_source
 from protocols.evaluate.score.protocol import SCORE
 from protocols.evaluate.score.settings import ScoreSettings
 from protocols.report import terminal

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from protocols.evaluate.common.placed import placed, view_of_sequences
+from protocols.evaluate.common.source import Source, read_source, run_of
 from protocols.evaluate.duel.settings import DuelSettings
-from protocols.evaluate.parts.placed import placed, view_of_sequences
-from protocols.evaluate.parts.source import Source, read_source, run_of
 from seqsearch.core.errors import UserError
 from seqsearch.results.frozen import source_path
 from seqsearch.study.classes import check_images, kept_classes, world_of

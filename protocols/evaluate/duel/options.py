@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from protocols.evaluate.common.source import filled
 from protocols.evaluate.duel.settings import DuelSettings
-from protocols.evaluate.parts.source import filled
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.settings import defaults, flag

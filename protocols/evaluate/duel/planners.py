@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from protocols.evaluate.common.evaluations import Asked, Evaluations
 from protocols.evaluate.duel.study import DuelStudy
-from protocols.evaluate.parts.evaluations import Asked, Evaluations
 from seqsearch.core.outcomes import Outcome
 from seqsearch.core.types import Task, Tasks
 from seqsearch.planners.base import Planner

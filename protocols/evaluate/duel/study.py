@@ -9,10 +9,10 @@ from typing import Any
 
 from protocols.cldyb.costs import costs_of_commands
 from protocols.cldyb.settings import CldybSettings
+from protocols.evaluate.common.placed import placed, view_of_sequences
+from protocols.evaluate.common.source import Source
 from protocols.evaluate.duel.inputs import classes_in_play, source_of
 from protocols.evaluate.duel.settings import DuelSettings
-from protocols.evaluate.parts.placed import placed, view_of_sequences
-from protocols.evaluate.parts.source import Source
 from protocols.running.provenance import biases
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import MethodSpec, Task

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from protocols.evaluate.parts.placed import placed, unique_names, view_of_sequences
-from protocols.evaluate.parts.source import Source, read_source
+from protocols.evaluate.common.placed import placed, unique_names, view_of_sequences
+from protocols.evaluate.common.source import Source, read_source
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from protocols.evaluate.common.source import of_source
 from protocols.evaluate.explain.settings import ExplainSettings
-from protocols.evaluate.parts.source import of_source
 
 
 def settle(given: dict[str, Any], resumed: bool) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from protocols.evaluate.parts.settings import EvaluateSettings
+from protocols.evaluate.common.settings import EvaluateSettings
 from seqsearch.core.settings import setting
 
 

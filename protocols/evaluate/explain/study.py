@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from protocols.evaluate.common.evaluations import Asked, Evaluations
+from protocols.evaluate.common.study import EvaluateStudy
+from protocols.evaluate.common.study import prepare as prepared
 from protocols.evaluate.explain.settings import ExplainSettings
-from protocols.evaluate.parts.evaluations import Asked, Evaluations
-from protocols.evaluate.parts.study import EvaluateStudy
-from protocols.evaluate.parts.study import prepare as prepared
 from seqsearch.backbones.base import FromScratch
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item
@@ -124,7 +124,7 @@ def prepare(settings: ExplainSettings, states: Path, device: str, directory: Pat
     """Resolve and check all names; files are looked for in ``directory``.
 
     Raises:
-        UserError: see `protocols.evaluate.parts.study.prepare`; no sequence that can be explained, none of those named methods,
+        UserError: see `protocols.evaluate.common.study.prepare`; no sequence that can be explained, none of those named methods,
             classes that come later than task 2.
     """
     base = prepared(settings, states, device, directory)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from protocols.evaluate.parts.source import of_source
+from protocols.evaluate.common.source import of_source
 from protocols.evaluate.score.settings import ScoreSettings
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from protocols.cldyb.settings import JOINT
-from protocols.evaluate.parts.settings import EvaluateSettings
+from protocols.evaluate.common.settings import EvaluateSettings
 from seqsearch.core.settings import setting
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from protocols.cldyb.joint import trained_jointly
-from protocols.evaluate.parts.evaluations import Asked, Evaluations
-from protocols.evaluate.parts.placed import unique_names, view_of_sequences
-from protocols.evaluate.parts.source import Source, relabelled
-from protocols.evaluate.parts.study import SEEDS, EvaluateStudy
-from protocols.evaluate.parts.study import prepare as prepare_sequences
+from protocols.evaluate.common.evaluations import Asked, Evaluations
+from protocols.evaluate.common.placed import unique_names, view_of_sequences
+from protocols.evaluate.common.source import Source, relabelled
+from protocols.evaluate.common.study import SEEDS, EvaluateStudy
+from protocols.evaluate.common.study import prepare as prepare_sequences
 from protocols.evaluate.score.settings import ScoreSettings
 from protocols.running.references import backbone_of
 from seqsearch.backbones.base import FromScratch
@@ -99,7 +99,7 @@ def prepare(settings: ScoreSettings, states: Path, device: str, directory: Path)
     """Resolve and check all names; files are looked for in ``directory``.
 
     Raises:
-        UserError: see `parts.study.prepare`; a held-out pool that is too small, or that the sequences are of.
+        UserError: see `common.study.prepare`; a held-out pool that is too small, or that the sequences are of.
     """
     base, remarks, original = _distinct_labels(prepare_sequences(settings, states, device, directory))
     heldout, shared = _heldout(settings, base, world_of(settings, states, device, directory))

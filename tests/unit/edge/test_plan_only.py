@@ -18,7 +18,7 @@ from protocols.cli.main import main
 from protocols.edge.plan import plan, read_plans, write_plans
 from protocols.edge.plan_only import PlanSummary
 from protocols.edge.plan_settings import EdgePlanSettings
-from protocols.evaluate.parts.source import read_source
+from protocols.evaluate.common.source import read_source
 from protocols.report.edge.plan import view, way
 from seqsearch.core.errors import UserError
 from seqsearch.results.schema import PLANS

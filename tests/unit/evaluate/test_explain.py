@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
+from protocols.evaluate.common.source import filled
 from protocols.evaluate.explain.protocol import EXPLAIN
 from protocols.evaluate.explain.settings import ExplainSettings
 from protocols.evaluate.explain.study import ExplainStudy
-from protocols.evaluate.parts.source import filled
 from protocols.running.folder import RunFolder
 from protocols.running.provenance import REWARDED_ON_TEST
 from protocols.running.unchanged import check_settings

@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
+from protocols.evaluate.common.placed import placed
+from protocols.evaluate.common.source import Source
 from protocols.evaluate.exchange import export as writing
 from protocols.evaluate.exchange.imported import pool_names
-from protocols.evaluate.parts.placed import placed
-from protocols.evaluate.parts.source import Source
 from protocols.running.folder import RunFolder
 from seqsearch.core.errors import UserError
 from seqsearch.formats.folder import folder_names

@@ -11,10 +11,10 @@ from typing import Any, cast
 
 import pytest
 
+from protocols.evaluate.common.source import Source
 from protocols.evaluate.exchange.export import export
 from protocols.evaluate.exchange.imported import pool_names
 from protocols.evaluate.exchange.selection import Images, Wanted, _world
-from protocols.evaluate.parts.source import Source
 from protocols.running.folder import RunFolder
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from protocols.evaluate.parts.placed import placed
-from protocols.evaluate.parts.source import read_source
+from protocols.evaluate.common.placed import placed
+from protocols.evaluate.common.source import read_source
 from seqsearch.core.errors import UserError
 from seqsearch.results.class_aliases import called
 from seqsearch.results.frozen import FrozenClass, find_frozen, frozen_orders

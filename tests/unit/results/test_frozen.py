@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from protocols.evaluate.parts.source import read_source
+from protocols.evaluate.common.source import read_source
 from seqsearch.core.errors import UserError
 from seqsearch.results.frozen import (
     FILES,

@@ -16,7 +16,7 @@ _HIDDEN: dict[str, Any] = {"minimum": None, "maximum": None, "hidden": True}
 
 @dataclass(frozen=True)
 class EvaluateSettings(StudySettings):
-    """Sequences, and the methods that are evaluated on them. What a run was made with is filled in by `parts.source.filled`."""
+    """Sequences, and the methods that are evaluated on them. What a run was made with is filled in by `common.source.filled`."""
 
     source: str = field(default="", metadata={**_HIDDEN, "names": "run", "argument": "RUN|SEQUENCES"})
     """The run folder or file that the sequences are of."""

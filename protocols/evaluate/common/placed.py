@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from protocols.evaluate.parts.settings import EvaluateSettings
-from protocols.evaluate.parts.source import Source, read_source
+from protocols.evaluate.common.settings import EvaluateSettings
+from protocols.evaluate.common.source import Source, read_source
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import nearest
 from seqsearch.core.typed import brief

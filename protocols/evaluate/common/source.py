@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from protocols.evaluate.parts.settings import EvaluateSettings
+from protocols.evaluate.common.settings import EvaluateSettings
 from protocols.running.provenance import biases
 from protocols.running.status import check_not_running
 from seqsearch.core.digests import digest_of

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from protocols.evaluate.parts.source import Source
+from protocols.evaluate.common.source import Source
 from protocols.running.export import rescored
 from seqsearch.core.types import MethodSpec
 from seqsearch.engine.journal import Journal

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from protocols.evaluate.parts.placed import placed, unique_names, view_of_sequences
-from protocols.evaluate.parts.settings import EvaluateSettings
-from protocols.evaluate.parts.source import Source, read_source
+from protocols.evaluate.common.placed import placed, unique_names, view_of_sequences
+from protocols.evaluate.common.settings import EvaluateSettings
+from protocols.evaluate.common.source import Source, read_source
 from protocols.running.provenance import Search, search_of
 from seqsearch.core.types import MethodSpec
 from seqsearch.methods.spec import check_memory
