@@ -66,3 +66,25 @@ def test_nothing_grows_too_large() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             limit = {ast.FunctionDef: 60, ast.AsyncFunctionDef: 60, ast.ClassDef: 230}.get(type(node))
             assert limit is None or lines(node) <= limit, f"{path.relative_to(ROOT)}: {getattr(node, 'name', '')}"
+
+
+DATA = (ast.Tuple, ast.List, ast.Set, ast.Dict)
+RECORDS = ("Layout", "Column", "parametrize")
+
+
+def is_data(node: ast.AST) -> bool:
+    """A literal collection, or a call that declares a table."""
+    name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+    return isinstance(node, DATA) or name in RECORDS
+
+
+@pytest.mark.parametrize("top", [*TOPS, "benchmarks", "tests"])
+def test_only_tables_of_data_are_laid_out_by_hand(top: str) -> None:
+    for path in sorted((ROOT / top).rglob("*.py")):
+        text = path.read_text()
+        by_hand = {n for n, line in enumerate(text.splitlines(), 1) if line.endswith("# fmt: " + "skip")}
+        if by_hand:
+            nodes = list(ast.walk(ast.parse(text)))
+            values = [n.value for n in nodes if isinstance(n, ast.Assign | ast.AnnAssign) and n.value is not None]
+            decorators = [d for n in nodes if isinstance(n, ast.FunctionDef) for d in n.decorator_list]
+            assert by_hand <= {n.end_lineno for n in (*values, *decorators) if is_data(n)}, path.relative_to(ROOT)
