@@ -45,7 +45,7 @@ FOLLOWS = {
 @click.argument("name", required=False, shell_complete=named("method"))
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def methods(name: str | None, as_json: bool) -> None:
-    """List the methods with their parameters, or tell all about the one NAMEd; from the code.
+    """List the methods with their parameters, or describe the one NAMEd, from the code.
 
     \b
     seqsearch methods ranpac
@@ -74,7 +74,7 @@ def methods(name: str | None, as_json: bool) -> None:
 )
 @click.option("--traceback", expose_value=False, **TRACEBACK)
 def check(method: str, backbone: str | None, weights: str | None, learner: bool) -> None:
-    """Train METHOD (e.g. mine.py:Mine:lr=0.1) on two small tasks, and tell which contracts it breaks.
+    """Train METHOD (e.g. mine.py:Mine:lr=0.1) on two small tasks, and report which contracts it breaks.
 
     Contracts C1 to C10 of docs/methods.md are tested in some twenty short trainings; once two are done it says how many more
     there are, and how long they may take. Then come its accuracy beside finetune, simplecil and chance, and its bytes. Exit code

@@ -158,7 +158,7 @@ class ExtremesSettings(TaskSettings, PoolSettings):
         return int(found[1])
 
     def hard_is(self) -> Literal["low", "high"]:
-        """The end that is called hard: with ``auto`` that of tasks whose classes are hard to tell apart for ``within``."""
+        """The end that is called hard: with ``auto`` that of tasks whose classes are hard to separate for ``within``."""
         if self.hard_end == "auto":
             return "high" if self.objective == "within" else "low"
         return self.hard_end

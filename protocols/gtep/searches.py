@@ -101,7 +101,7 @@ def searches(found: GtepResults) -> Iterator[Search]:
 def best_set(shares: ArrayLike) -> WithTheBest:
     """Which rows of ``shares [R, S]`` do not differ from the best; none does below `FEWEST` class orders.
 
-    Two orders that agree by chance, as shares of a few dozen images do, would else tell anything apart.
+    Two orders that agree by chance, as shares of a few dozen images do, would else differ significantly.
     """
     found, orders = with_the_best(shares), np.shape(shares)[1]
     if orders >= FEWEST or found.unavailable_because:

@@ -137,7 +137,7 @@ def _of_folder(folder: Path, where: str) -> Path:
 
 
 def _version(where: str, file: Path) -> tuple[int, ...]:
-    """Sizes and times of weights and configuration: they tell files of one name apart.
+    """Sizes and times of weights and configuration: they distinguish files of one name.
 
     Raises:
         UserError: there are no weights.

@@ -135,7 +135,7 @@ def _pretrained(name: str, offline: bool) -> nn.Module | str:
 
 @lru_cache(maxsize=16)
 def _from_file(name: str, file: str, size: int, modified: int) -> TimmModel:
-    """``size`` and ``modified`` are there to tell files of one name apart."""
+    """``size`` and ``modified`` distinguish files of one name."""
     import timm
 
     _check_name(name)

@@ -1,4 +1,4 @@
-"""What the columns of a table give away: how well each alone tells the class of an image it has not seen.
+"""What the columns of a table give away: how well each alone predicts the class of an image it has not seen.
 
 A lookup from value to class is made of half of the images of each class and evaluated on the other half. Images that are bound
 together are in one half, or the same value of one advert would be learned and asked. A value stands for the class of whose

@@ -42,7 +42,7 @@ def enumerate_sequences(sizes: Sequence[int]) -> Labels:
 def exact_extremes(problem: Problem) -> tuple[Labels, Labels]:
     """The sequences of smallest and of largest score [N], found in one pass over all sequences.
 
-    A sequence and its reversal are one where the objective does not tell them apart. Of equal scores the sequence that
+    A sequence and its reversal are one where the objective does not distinguish them. Of equal scores the sequence that
     comes first in lexicographic order wins.
 
     Raises:

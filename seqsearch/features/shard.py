@@ -1,6 +1,6 @@
 """A shard of features as a file: ``.npy``, and behind it a hash of all its bytes, which numpy does not read.
 
-The hash tells damage, not forgery: whoever can write into the cache of features can write a matching one.
+The hash shows damage, not forgery: whoever can write into the cache of features can write a matching one.
 """
 
 from __future__ import annotations

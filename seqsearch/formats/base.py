@@ -130,7 +130,7 @@ def toolbox(name: str, *, written: bool = False) -> Toolbox:
 def foreign(given: Given, name: str) -> None:
     """
     Raises:
-        UserError: the file says, or its keys tell, that it is of another toolbox than the one called ``name``.
+        UserError: the file says, or its keys show, that it is of another toolbox than the one called ``name``.
     """
     if not isinstance(given.said, dict):
         return

@@ -31,7 +31,7 @@ Departures from the public code, and why (effects are not measured unless given)
 
 ``reference_compat`` is as public code: majority vote over batches of ``batch_size`` images in the order given, the mixed-up
 prefixes in training too, and ``size`` keys from the start; more tasks than ``size`` are refused (`Caps.capacity`).
-Where test images come task by task, as here and in public code, the vote tells the task more often than an image alone does,
+Where test images come task by task, as here and in public code, the vote predicts the task more often than an image alone does,
 and a score depends on the batch. On the glyphs (5 x 10 classes, 3 sequences, test part) with init=0.02, lr=0.01, epochs=10,
 where prompts and keys learn, an image alone picks its own task's prompt in .45 to .53 of the cases and by vote in .64 to .75
 (chance is .20), yet accuracy is not inflated: .779 (std .025) with it, .786 (.026) without.

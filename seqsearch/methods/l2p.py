@@ -24,7 +24,7 @@ of the task picks, and ``largest_share``, the part of the images that pick the m
 
 Departures from the public code, and why (effects are not measured unless given):
 - each image picks its own prompts. PILOT lets a batch pick by majority, in training and in testing: with test images in
-  class order that nearly tells the task (`reference_compat`). A score then depends on the batch.
+  class order that nearly reveals the task (`reference_compat`). A score then depends on the batch.
 - prompts have no position, as in the authors' JAX code; PILOT stretches the table of positions to give them some. They stand
   behind the other tokens, not in front, which attention does not see.
 - no second copy of the network: the query is read from the store of frozen features.

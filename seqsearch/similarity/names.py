@@ -13,7 +13,7 @@ from seqsearch.similarity.features import from_prototypes
 from seqsearch.similarity.matrix import Similarity, check_names, checked
 
 NGRAMS = (2, 4)
-"""Lengths of the n-grams: stems and endings of English words; single letters tell nothing apart, longer ones hardly recur."""
+"""Lengths of the n-grams: stems and endings of English words; single letters distinguish nothing, longer ones hardly recur."""
 _SEPARATORS = str.maketrans("_-/", "   ")
 
 

@@ -172,7 +172,7 @@ def tensors_and_scalars(state: State) -> tuple[dict[str, torch.Tensor], dict[str
 
 
 def hash_of(data: Any) -> str:
-    """32 hexadecimal digits: tells damage from data, and blocks apart."""
+    """32 hexadecimal digits: distinguishes damage from data, and blocks."""
     return xxhash.xxh3_128_hexdigest(data)
 
 

@@ -38,7 +38,7 @@ class Store(Protocol):
         ...
 
     def write(self, name: str, content: bytes) -> None:
-        """Make or replace a file whose reader can tell whether it is whole."""
+        """Make or replace a file whose reader can see whether it is whole."""
         ...
 
     def copy(self, name: str, source: IO[bytes]) -> None:

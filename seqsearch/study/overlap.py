@@ -102,16 +102,16 @@ def overlaps(
     return Overlap(one.name, other.name, tuple(shared), distinct)
 
 
-def tenths(tell: Callable[[str], None] | None) -> Observe:
+def tenths(notice: Callable[[str], None] | None) -> Observe:
     """What `overlaps` calls: it tells in a line when it begins, and after each tenth, of pools of more than `MANY` images."""
     before = [-1, 0]
 
     def observe(done: int, total: int) -> None:
         tenth = 10 * done // max(1, total)
-        if tell is None or total <= MANY or before == [tenth, total]:
+        if notice is None or total <= MANY or before == [tenth, total]:
             return
         before[:] = tenth, total
-        tell(f"looking whether pools share images: {done:,} of {counted(total, 'image')} of a pool looked at")
+        notice(f"looking whether pools share images: {done:,} of {counted(total, 'image')} of a pool looked at")
 
     return observe
 

@@ -36,7 +36,7 @@ SAMPLED = 32
 """Images whose sizes stand for all."""
 
 
-def export(wanted: Wanted, to: str, images: Images | None, out: Path, tell: Callable[[str], None]) -> dict[str, Any]:
+def export(wanted: Wanted, to: str, images: Images | None, out: Path, notice: Callable[[str], None]) -> dict[str, Any]:
     """Write ``out``; what was written, as a record.
 
     Args:
@@ -57,7 +57,7 @@ def export(wanted: Wanted, to: str, images: Images | None, out: Path, tell: Call
         _expressible(found, name, order, images)
     together = found.together({s.name: s.named_tasks for s in sequences}) if found.together else {}
     if world is not None and images == "copy":
-        _check_disk(world, sequences, out, tell)
+        _check_disk(world, sequences, out, notice)
     with replacing_folder(out) as root:
         for s in sequences:
             _write(root, root.at(places[s.name]), found, s, world, images)
@@ -104,7 +104,7 @@ def _written_out(path: str) -> str:
     return path
 
 
-def _check_disk(world: World, sequences: Sequence[Chosen], out: Path, tell: Callable[[str], None]) -> None:
+def _check_disk(world: World, sequences: Sequence[Chosen], out: Path, notice: Callable[[str], None]) -> None:
     """
     Raises:
         UserError: the images will not fit onto the disk.
@@ -121,7 +121,7 @@ def _check_disk(world: World, sequences: Sequence[Chosen], out: Path, tell: Call
             f"--out {out}: {said}, and the disk has {free / 1e9:.1f} GB: free some space, or --images paths"
         )
     if needed > LARGE:
-        tell(f"{said} are written to {out}")
+        notice(f"{said} are written to {out}")
 
 
 def _bytes(world: World, row: int) -> int:

@@ -1,4 +1,4 @@
-"""Functions of modules and classes, which research code replaces: to tell whether one was, and to put it back."""
+"""Functions of modules and classes, which research code replaces: to find out whether one was, and to put it back."""
 
 from __future__ import annotations
 

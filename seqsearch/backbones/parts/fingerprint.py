@@ -1,4 +1,4 @@
-"""What a network is, entry by entry: to tell whether it was changed, and where."""
+"""What a network is, entry by entry: to find out whether it was changed, and where."""
 
 from __future__ import annotations
 

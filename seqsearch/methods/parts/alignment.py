@@ -47,7 +47,7 @@ def align(
         task: gives the randomness, by depth.
         device: where ``parameters`` are.
         scale: factor on each class's mean ``[C]``; 1 if not given.
-        phase: tells several alignments of one task apart.
+        phase: distinguishes several alignments of one task.
 
     Returns:
         ``diverged`` also where the squares of the parameters overflow: with little or no weight decay a rate that is far too

@@ -94,7 +94,7 @@ def nca(scores: Tensor, targets: Tensor, margin: float) -> Tensor:
     """Mean of ``[ log sum_{c != y} exp(scores_c) - (scores_y - margin) ]_+`` over images.
 
     Args:
-        scores: ``[n, C]``, scaled. Among one class there is nothing to tell apart: 0.
+        scores: ``[n, C]``, scaled. Among one class there is nothing to separate: 0.
         targets: columns ``[n]``.
         margin: by how much the score of the own class must exceed the others (their soft maximum).
     """

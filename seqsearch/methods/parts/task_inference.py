@@ -1,4 +1,4 @@
-"""HiDe-Prompt's first stage: a small classifier on frozen features that tells of which task an image is."""
+"""HiDe-Prompt's first stage: a small classifier on frozen features that predicts of which task an image is."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def printed(pool: Pool, rows: Rows) -> Prints:
 
 
 class _Kept:
-    """The fingerprints of a pool that are known, and their file: 8 bytes a row, then a hash of all, which tells damage.
+    """The fingerprints of a pool that are known, and their file: 8 bytes a row, then a hash of all, which shows damage.
 
     Two processes that write at once may lose each other's, which costs time alone.
     """

@@ -162,7 +162,7 @@ def left(scratch: str) -> list[int]:
 
 
 def _children() -> list[int]:
-    """Of this process, as far as the system tells."""
+    """Of this process, as far as the system says."""
     found, own = [], str(os.getpid())
     for name in filter(str.isdecimal, os.listdir("/proc") if os.path.isdir("/proc") else ()):
         with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
