@@ -286,3 +286,13 @@ def test_its_command_follows_from_its_record(tmp_path: Path) -> None:
     assert json.loads(again.stdout)["run"] == "run"
     with pytest.raises(UserError, match="--pairs 3 differs from 2 of run"):
         CliRunner().invoke(command, ["--resume", str(tmp_path / "run"), "--pairs", "3"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("name", sorted(protocols()))
+def test_all_functions_that_a_record_names_are_there(name: str) -> None:
+    record = protocols()[name]
+    values = [getattr(record, f.name) for f in dataclasses.fields(record)]
+    named = [v for v in values if isinstance(v, str) and ":" in v and " " not in v]
+    assert len(named) >= 4
+    for one in named:
+        assert callable(record._function(one)), one
