@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from protocols.cldyb.planners import Plans, seeds_of
@@ -13,7 +13,7 @@ from protocols.cldyb.summary import summarise
 from protocols.running.export import RunFiles, classes_of, rescored
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
-from seqsearch.core.types import Task, Tasks
+from seqsearch.core.types import EvaluationSplit, Task, Tasks
 from seqsearch.engine.journal import Journal
 from seqsearch.planners.fixed import FixedPlanner
 from seqsearch.planners.mcts import CldybPlanner
@@ -80,28 +80,26 @@ def _evaluated(
     study: CldybStudy, searches: Sequence[CldybPlanner], sequences: Sequence[TaskSequence], journal: Journal
 ) -> list[EvaluatedRollout]:
     """What the searches saw of their own sequences, and every method on every sequence."""
-    tags = study.weight_tags
-    searched = [
-        EvaluatedRollout(
-            p.name,
-            "searched",
-            "search",
-            m.label,
-            m.digest,
-            tags[m.backbone],
-            p.replicate,
-            study.settings.reward_split,
-            found,
-        )
-        for p in searches
-        for m, found in zip(p.methods, p.outcomes, strict=False)  # none yet if it was stopped at its first task
-    ]
     drawn = {name for s in sequences if s.kind == "random" for name in (s.sequence_id, joint_id(s.sequence_id))}
     seeds = {kind: seeds_of(kind, study.settings.score_seeds) for kind in ("random", "searched")}
     named = [
         (s.sequence_id, s.kind, s.tasks, seeds["random" if s.sequence_id in drawn else "searched"]) for s in sequences
     ]
-    return [*searched, *rescored(study, journal, study.methods, named)]
+    own = searched_rollouts(searches, study.weight_tags, study.settings.reward_split)
+    return [*own, *rescored(study, journal, study.methods, named)]
+
+
+def searched_rollouts(
+    searches: Iterable[CldybPlanner], weight_tags: Mapping[str, str], split: EvaluationSplit
+) -> list[EvaluatedRollout]:
+    """The evaluations that searches made of their own sequences; none of a search that was stopped at its first task."""
+    return [
+        EvaluatedRollout(
+            p.name, "searched", "search", m.label, m.digest, weight_tags[m.backbone], p.replicate, split, found
+        )
+        for p in searches
+        for m, found in zip(p.methods, p.outcomes, strict=False)
+    ]
 
 
 def _tasks(planner: FixedPlanner) -> list[Tasks]:

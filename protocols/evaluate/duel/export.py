@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from protocols.cldyb.export import chosen_values, traced
+from protocols.cldyb.export import chosen_values, searched_rollouts, traced
 from protocols.evaluate.duel.planners import Plans, worst_numbers
 from protocols.evaluate.duel.settings import SIDES
 from protocols.evaluate.duel.study import DuelStudy
@@ -14,7 +14,7 @@ from protocols.running.protocol import Exported
 from protocols.running.session import Session
 from seqsearch.engine.journal import Journal
 from seqsearch.planners.replicates import of_order, scoring
-from seqsearch.results.rows import EvaluatedRollout, Row, TaskSequence, result_rows, trace_rows
+from seqsearch.results.rows import Row, TaskSequence, result_rows, trace_rows
 from seqsearch.results.run import assembled
 from seqsearch.results.schema import RESULTS, TRACE
 
@@ -56,22 +56,9 @@ def _rows(
     study: DuelStudy, plans: Plans, asked: list[tuple[TaskSequence, tuple[int, ...]]], journal: Journal
 ) -> Iterator[Row]:
     """What searches saw of their own sequences, both methods on every sequence, and what the run of ``--on`` knew of its own."""
-    tags, given = study.weight_tags, {g.sequence_id for g in study.given}
-    yield from result_rows(
-        EvaluatedRollout(
-            p.name,
-            "searched",
-            "search",
-            m.label,
-            m.digest,
-            tags[m.backbone],
-            p.replicate,
-            study.settings.reward_split,
-            o,
-        )
-        for p in plans.searches.values()
-        for m, o in zip(p.methods, p.outcomes, strict=False)  # none yet if it was stopped at its first task
-    )
+    given = {g.sequence_id for g in study.given}
+    own = searched_rollouts(plans.searches.values(), study.weight_tags, study.settings.reward_split)
+    yield from result_rows(own)
     named = [(s.sequence_id, s.kind, s.tasks, r) for s, r in asked if s.sequence_id not in given]
     yield from result_rows(rescored(study, journal, study.methods, named))
     if plans.evaluations:
