@@ -33,7 +33,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqsearch.stats.interval import AGREE, Float64, Interval, finite, tail
+from seqsearch.stats.interval import AGREE, LACKING, Float64, Interval, finite, tail
 from seqsearch.stats.mean import ACCURACY, DIFFERENCE, FEWEST, Limits, mean_interval
 
 
@@ -143,7 +143,7 @@ class WithTheBest:
     best: int | None
     candidates: tuple[int, ...]
     distance: tuple[Interval, ...]
-    unavailable_because: str = field(default="", metadata={"json": "lacking"})
+    unavailable_because: str = field(default="", metadata=LACKING)
 
 
 def with_the_best(scores: ArrayLike, level: float = 0.95, error: Error = "paired") -> WithTheBest:
@@ -272,7 +272,7 @@ class Difference:
 
     value: Interval
     orders: int
-    unavailable_because: str = field(default="", metadata={"json": "lacking"})
+    unavailable_because: str = field(default="", metadata=LACKING)
 
 
 def regret(conventional: ArrayLike, transferred: ArrayLike, level: float = 0.95) -> Difference:

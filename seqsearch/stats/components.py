@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
@@ -47,7 +47,7 @@ class Components:
     p: float
     orders: int
     seeds: int
-    unavailable_because: str = field(default="", metadata={"json": "lacking"})
+    unavailable_because: str = ""
 
 
 def components(values: ArrayLike, draws: int = DRAWS) -> Components:

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqsearch.stats.contrast import Stratum, contrast
 from seqsearch.stats.drop import ImageShares
-from seqsearch.stats.interval import AGREE, Interval, Pivot, accuracies, finite
+from seqsearch.stats.interval import AGREE, LACKING, Interval, Pivot, accuracies, finite
 from seqsearch.stats.mean import ACCURACY
 
 
@@ -43,7 +43,7 @@ class Estimate:
     conditional: Interval
     sequences: tuple[int, ...]
     seeds: int
-    unavailable_because: str = field(default="", metadata={"json": "lacking"})
+    unavailable_because: str = field(default="", metadata=LACKING)
     these_images: bool = True
     these_trainings: bool = True
     fixed: int = 0
@@ -157,7 +157,7 @@ class HeldOut:
     groups: int
     seeds: int
     parts: tuple[str, ...]
-    unavailable_because: str = field(metadata={"json": "lacking"})
+    unavailable_because: str = field(metadata=LACKING)
 
 
 def held_out(

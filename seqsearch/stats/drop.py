@@ -35,7 +35,7 @@ from seqsearch.stats.contrast import (
     contrast,
     rarer,
 )
-from seqsearch.stats.interval import Float64, Interval, finite
+from seqsearch.stats.interval import LACKING, Float64, Interval, finite
 
 FOUND, RANDOM = "found sequences", "random sequences"
 PARTS = (FOUND, RANDOM, SEEDS, IMAGES)
@@ -82,7 +82,7 @@ class Drop:
     seeds: int
     variances: dict[str, float]
     shares: dict[str, float]
-    unavailable_because: str = field(metadata={"json": "lacking"})
+    unavailable_because: str = field(metadata=LACKING)
     nothing_differs: bool
 
     @property

@@ -21,6 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Float64 = NDArray[np.float64]
 
+LACKING = {"json": "lacking"}
+"""Metadata of a field ``unavailable_because``: its key in JSON, which scripts of users read."""
 AGREE = 1e-9
 """Accuracies that differ by less are the same: they are shares of some thousand images."""
 

@@ -9,7 +9,7 @@ the coverage: normal, skewed and tied draws.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -98,7 +98,7 @@ class OverRuns:
     interval: Interval
     p: float
     runs: int
-    unavailable_because: str = field(default="", metadata={"json": "lacking"})
+    unavailable_because: str = ""
 
 
 def over_runs(values: ArrayLike, limits: Limits = DIFFERENCE, level: float = 0.95) -> OverRuns:

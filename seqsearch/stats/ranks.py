@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -158,7 +158,7 @@ class Agreement:
     first: tuple[Pair, ...]
     second: tuple[Pair, ...]
     pairs: int
-    unavailable_because: str = field(default="", metadata={"json": "lacking"})
+    unavailable_because: str = ""
 
     @property
     def same(self) -> tuple[Pair, ...]:

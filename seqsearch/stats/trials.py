@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from seqsearch.stats.choice import settings
-from seqsearch.stats.interval import AGREE, Float64, Interval, tail
+from seqsearch.stats.interval import AGREE, LACKING, Float64, Interval, tail
 from seqsearch.stats.quantiles import quantile
 
 
@@ -51,7 +51,7 @@ class Typical:
     """The score that half of all searches of so many trials reach. ``unavailable_because``: why it has no bounds, else empty."""
 
     value: Interval
-    unavailable_because: str = field(default="", metadata={"json": "lacking"})
+    unavailable_because: str = field(default="", metadata=LACKING)
 
 
 def best_of(scores: ArrayLike, of: ArrayLike | None = None) -> BestOf:
@@ -152,7 +152,7 @@ class Enough:
     from_here: float
     noise: float
     stop: bool
-    unavailable_because: str = field(default="", metadata={"json": "lacking"})
+    unavailable_because: str = field(default="", metadata=LACKING)
 
 
 def gain_at_most(scores: ArrayLike, more: int = MORE) -> float:

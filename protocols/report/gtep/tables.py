@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from protocols.gtep.cells import OF_TUNING, Cell, Matrix, table_rows
@@ -124,7 +124,7 @@ class Standing:
     first: str
     alike: tuple[str, ...]
     below: tuple[str, ...]
-    unavailable_because: str = field(default="", metadata={"json": "lacking"})
+    unavailable_because: str = ""
 
     @property
     def candidates(self) -> tuple[str, ...]:
