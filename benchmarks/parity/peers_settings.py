@@ -1,4 +1,4 @@
-"""What both sides of `benchmarks.parity.peers` are told, and what both answer."""
+"""The settings that both sides of `benchmarks.parity.peers` get, and the answer that both give."""
 
 from __future__ import annotations
 

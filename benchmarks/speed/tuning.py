@@ -4,7 +4,7 @@
 
 The real command line in a process of its own, Ray's start included: ``seqsearch gtep`` chooses among ``--trials`` settings of a
 method that learns by sleeping (`benchmarks/speed/sleeping_method.py`: busy cores do not slow it), and evaluates the one chosen.
-Trainings say when they began and ended, so the time of each worker is told apart: before its first training (the command's start,
+Trainings say when they began and ended, so the time of each worker is split: before its first training (the command's start,
 Ray, and the worker's own: imports, pools, backbone), between trainings of one trial (evaluating, the report, the journal),
 between trials (the longest: between what is chosen and what is evaluated), and after the last training (export, Ray's end).
 ``processes``: how many worked; as many as workers, where each is used again for all trials, with the images and networks that it

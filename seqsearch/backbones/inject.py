@@ -70,7 +70,7 @@ class Injection:
     Attributes:
         prefix: further keys and values of its attention.
         adapter: beside its MLP: reads what the MLP's normalisation reads, is added to what the MLP gives.
-        attention_adapter: beside its attention, likewise.
+        attention_adapter: the same beside its attention.
         low_rank: changes of its projections, by ``q``, ``k``, ``v``.
     """
 

@@ -46,7 +46,7 @@ class Condition:
     Attributes:
         values: ``[D, R]`` a figure of each sequence with each seed, one array for each found sequence (of random ones, one in
             all; as found, D is 1).
-        images: ``[D, R, I]`` likewise: what each test image adds to it; None where unknown.
+        images: ``[D, R, I]``, arrays as in ``values``: what each test image adds to the figure; None where unknown.
         populations: how many regroupings (reorderings) of each found sequence there are, besides the one found.
         identical: of each found sequence, whether it is known that these do not differ, see `Stratum`.
     """

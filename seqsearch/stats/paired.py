@@ -50,7 +50,8 @@ class Paired:
         median, low, high: quantiles 1/2, 1/10 and 9/10 of the gap.
         worst_a, worst_b: the lowest and the highest gap seen. They are selected extremes of single trainings: on fresh seeds
             these sequences will show less.
-        beyond: with 95 % confidence at most this share of sequences has a gap below the lowest; above the highest likewise.
+        beyond: with 95 % confidence, at most this share of sequences has a gap below the lowest. The same holds above
+            the highest.
     """
 
     L: int

@@ -121,11 +121,18 @@ Ends = tuple[float, float, float, float]
 class ExtremesTest:
     """One hard and one easy order, one training each, among ``L`` random orders with one training each.
 
-    ``p_hard``: of the claim that the hard order scores lower than random ones; ``p_easy``: that the easy one scores higher.
-    ``p_hard_above``, ``p_easy_below``: of the opposite claims. All are one-sided and exact, NaN for an order that was not
-    given. ``not_above_hard``: random orders that do not score above the hard one; ``not_below_easy`` likewise.
-    ``verdict_*``: at 5 % over both ends together; ``opposite_*``: at 1 %. ``needed``: random orders that are missing for any
-    verdict at 5 % to be possible; ``needed_alone``: for a verdict on one end whatever the other end shows.
+    All p-values are one-sided and exact; NaN for an order that was not given.
+
+    Attributes:
+        p_hard, p_easy: of the claims that the hard order scores lower than random ones, and the easy order higher.
+        p_hard_above, p_easy_below: of the opposite claims.
+        not_above_hard: random orders that do not score above the hard one.
+        not_below_easy: random orders that do not score below the easy one.
+        L: random orders.
+        verdict_hard, verdict_easy: at 5 % over both ends together.
+        opposite_hard, opposite_easy: at 1 %.
+        needed: random orders that are missing before a verdict at 5 % is possible.
+        needed_alone: the same for one end, whatever the other end shows.
     """
 
     p_hard: float

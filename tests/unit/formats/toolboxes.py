@@ -1,7 +1,7 @@
-"""Small toolboxes that follow the documented rules of the real ones: what each makes of what it is given.
+"""Small toolboxes that follow the documented rules of the real ones, to load exported folders with.
 
-Written from the rules (how labels are mapped, which labels a task has), not from what is exported. What they raise, the real ones
-raise: `NotImplementedError` for a data set that is not known, or that lacks a field.
+They are written from these rules (how labels are mapped, which labels a task has), not from our exports. Like the real ones they
+raise `NotImplementedError` for an unknown data set and for a data set without a required field: that is their way to refuse.
 """
 
 from __future__ import annotations
