@@ -127,9 +127,13 @@ def left_as_found() -> Iterator[None]:
 
 
 def own_generators() -> tuple[Any, ...]:
-    """Let the global generators of Python, numpy and torch be the job's for now; what `restore_generators` needs."""
+    """Give the job its own global generators of Python, numpy and torch, and return the earlier ones for `restore_generators`.
+
+    Jobs share one of numpy, since making one takes longer than all else here. An exception that interrupts the end of a job
+    leaves it in place. The next job then gets a new one: it must not draw from the generator that it puts back.
+    """
     numpy = _RANDOM.get_bit_generator()
-    _RANDOM.set_bit_generator(_OF_JOBS)
+    _RANDOM.set_bit_generator(np.random.MT19937(0) if numpy is _OF_JOBS else _OF_JOBS)
     cuda = torch.cuda.get_rng_state_all() if _on_gpu() else None
     return random.getstate(), numpy, torch.get_rng_state(), cuda
 

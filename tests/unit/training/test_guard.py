@@ -19,7 +19,7 @@ from seqsearch.backbones.parts.code import Code
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import Probe
 from seqsearch.methods.data import Batch
-from seqsearch.training.process import settings
+from seqsearch.training.process import own_generators, restore_generators, settings
 from tests.unit.training.offenders import NETWORK, PARTS, PROCESS, TAKEN, Lab
 
 ROOT = Path(__file__).parents[3]
@@ -269,6 +269,18 @@ def test_new_variables_are_removed_and_generators_put_back_without_blame(lab: La
     assert before[:2] == (random.getstate(), np.random.get_state()[1].tobytes())
     assert torch.equal(before[2], torch.get_rng_state())
     assert lab.trainer.guard.spoilt == ""
+
+
+def test_a_job_whose_end_was_interrupted_leaves_later_ones_as_they_are(lab: Lab) -> None:
+    """What interrupts a job may do so before the generators are put back."""
+    earlier = own_generators()
+    try:
+        np.random.seed(2)
+        before = np.random.get_state()[1].tobytes()
+        assert lab.train(lab.meddler("draws")).status == "ok"
+        assert np.random.get_state()[1].tobytes() == before
+    finally:
+        restore_generators(earlier)
 
 
 def test_what_draws_from_global_generators_is_a_function_of_its_key(lab: Lab, tmp_path: Path) -> None:
