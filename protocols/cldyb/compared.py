@@ -1,4 +1,7 @@
-"""What is compared of a method: re-scored rollouts on found and on random sequences, which have the first training seed alone."""
+"""Comparison of a method's re-scored rollouts on found and on random sequences.
+
+Random sequences have the first training seed alone.
+"""
 
 from __future__ import annotations
 
@@ -67,9 +70,9 @@ class Pair:
 
 
 def pair(data: RunResults, method: str, troubles: list[str], found: Sequence[TaskSequence] | None = None) -> Pair:
-    """What is complete of a method on ``found`` sequences (default: those found for it) and on random ones.
+    """Return the complete rollouts of a method on ``found`` sequences (default: those found for it) and on random ones.
 
-    The others are named in ``troubles``.
+    Incomplete rollouts and sequences are named in ``troubles``.
     """
     found, random = data.found(method) if found is None else list(found), data.random()
     asked = _asked(data, method, random)
@@ -107,7 +110,7 @@ def evaluated(
 
 
 def _lost(data: RunResults, method: str, found: Sequence[TaskSequence], random: Sequence[TaskSequence]) -> str:
-    """What is missing of a method's re-scoring, in words; empty if nothing is."""
+    """Describe the missing and failed rollouts of a method's re-scoring; empty if there are none."""
     if not data.seeds:
         return "nothing was re-scored (interrupted?)"
     asked = [(s, r) for s in found for r in data.seeds_of(method)]
@@ -185,7 +188,7 @@ def chance_of(data: RunResults, pairs: Sequence[Pair]) -> tuple[AtChance, ...]:
 
 
 def image_shares(pairs: Sequence[Pair]) -> ImageShares | None:
-    """What each test image adds to the mean accuracy of the methods; None if it is not known which images were right."""
+    """Return each test image's share in the mean accuracy of the methods; None if per-image correctness is unknown."""
     sides = [[getattr(p, side) for p in pairs] for side in ("found", "random")]
     sizes: dict[ClassId, int] = {}
     for place in places(sides[0] + sides[1]):

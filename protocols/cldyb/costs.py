@@ -1,4 +1,4 @@
-"""What a CLDyB study will cost: trainings from its settings, hours and disk from one real training of each method."""
+"""Cost of a CLDyB study: trainings from its settings, hours and disk from one real training of each method."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def _of_ours(unit: UnitCosts, methods: int) -> float:
 
 
 def costs_of_commands(settings: CldybSettings, methods: int, named: Sequence[str]) -> str:
-    """What a search takes with the ``named`` commands in it, in words."""
+    """Describe, as a sentence, the trainings that a search with the ``named`` commands takes."""
     cost, ours = estimate(settings, methods, UnitCosts(commands=len(named))), estimate(settings, methods)
     return (
         f"{', '.join(named)} in a search: a command keeps no state, so that it learns every candidate from the first task on: "
@@ -179,10 +179,11 @@ def costs_of_commands(settings: CldybSettings, methods: int, named: Sequence[str
 
 
 def refuse_commands(study: CldybStudy) -> None:
-    """What a study cannot do with commands, or does only when asked.
+    """Refuse studies that commands cannot serve, or that need explicit consent to search with commands.
 
     Raises:
-        UserError: it would search with them and was not asked to; its reward or tuning needs what they do not have.
+        UserError: commands would search without ``--search-commands``; or the reward or tuning needs outputs or
+            parameters that commands do not have.
     """
     _refuse_impossible(study)
     s = study.settings
@@ -194,7 +195,7 @@ def refuse_commands(study: CldybStudy) -> None:
 
 
 def _refuse_impossible(study: CldybStudy) -> None:
-    """Raises UserError: its reward or tuning needs what commands do not have."""
+    """Raises UserError: the reward or tuning needs outputs or parameters that commands do not have."""
     s, named = study.settings, commands((*study.methods, *study.surrogates))
     if named and s.reward == "gap-to-joint":
         raise UserError(f"--reward gap-to-joint: {named[0]} is a command, which does not say which classes are right")
@@ -248,7 +249,7 @@ def _verdict(s: CldybSettings) -> Iterator[str]:
 
 
 def expected(study: CldybStudy) -> Expected:
-    """What a session does at most."""
+    """Return an upper bound of the rollouts and trainings of a session."""
     by_command = UnitCosts(commands=len(commands(study.searchers)))
     most = estimate(study.settings, len(study.methods), by_command, jointly=len(study.jointly))
     return Expected(most.rollouts, most.trainings, study.settings.tasks)

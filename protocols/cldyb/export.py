@@ -79,7 +79,7 @@ def chosen_values(planner: CldybPlanner) -> tuple[float | None, ...]:
 def _evaluated(
     study: CldybStudy, searches: Sequence[CldybPlanner], sequences: Sequence[TaskSequence], journal: Journal
 ) -> list[EvaluatedRollout]:
-    """What the searches saw of their own sequences, and every method on every sequence."""
+    """Return the searches' own evaluations of their sequences, and the rollouts of all methods on all sequences."""
     drawn = {name for s in sequences if s.kind == "random" for name in (s.sequence_id, joint_id(s.sequence_id))}
     seeds = {kind: seeds_of(kind, study.settings.score_seeds) for kind in ("random", "searched")}
     named = [

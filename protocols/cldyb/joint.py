@@ -84,7 +84,7 @@ def gap_of(data: RunResults, pairs: Sequence[tuple[str, Pair]]) -> Gap | None:
 
 
 def _images(joints: Sequence[Pair], finals: Sequence[Pair]) -> ImageShares | None:
-    """What each test image adds to the mean gap; None if it is not known which were right."""
+    """Return the share of each test image in the mean gap; None if per-image correctness is unknown."""
     joint, final = image_shares(joints), image_shares(finals)
     if joint is None or final is None or joint.found.shape != final.found.shape:
         return None

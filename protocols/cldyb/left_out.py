@@ -1,4 +1,7 @@
-"""``--leave-one-out``: methods on the sequences that were found without them, beside those on which they were searched for."""
+"""``--leave-one-out``: accuracy of each method on sequences that were found without it.
+
+It is compared with that on sequences that the method was searched with.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ class Searched:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What being searched for costs, ``by_method`` and in the mean of all; see `seqsearch.stats.difference`."""
+    """Accuracy that a method loses if the search trained it, ``by_method`` and as the mean over methods.
+
+    See `seqsearch.stats.difference`.
+    """
 
     by_method: dict[str, Searched]
     mean: Searched
@@ -80,7 +86,10 @@ def _searched(found: Sequence[Matrix], random: Sequence[Matrix | None]) -> Searc
 
 
 def _image_shares(cells: Cells, methods: Sequence[str]) -> tuple[Matrix, Matrix] | None:
-    """What each test image adds to the difference ``[S, R, I]``, and the number of its class ``[I]``; None if it is not known."""
+    """Return each test image's share in the difference ``[S, R, I]`` and the number of its class ``[I]``.
+
+    Return None if per-image correctness is unknown.
+    """
     found: dict[ClassId, Matrix] = {}
     for (out, method), side in cells.items():
         weight = 1 / len(methods) if out == method else -1 / (len(methods) * (len(methods) - 1))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def preflight_warnings(study: CldybStudy) -> str:
-    """What is said of a study before it is run, by a run and by ``--dry-run`` alike; empty: nothing."""
+    """Return the warnings that a run and ``--dry-run`` print before a study is trained; empty if there are none."""
     return " ".join(filter(None, (expected(study), ineffective_settings(study.settings))))
 
 

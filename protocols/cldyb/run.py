@@ -18,7 +18,7 @@ from seqsearch.results.rows import Row
 
 
 class CldybRun(ProtocolRun):
-    """What is done in one session, and how far it has come."""
+    """One session of a CLDyB run, and its progress."""
 
     def __init__(self, session: Session, study: CldybStudy) -> None:
         self.session, self.study = session, study

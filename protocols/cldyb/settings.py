@@ -21,7 +21,7 @@ JOINT = "Train methods on all classes of each sequence at once, too: all, or non
 
 @dataclass(frozen=True)
 class CldybSettings(SearchSettings, StudySettings):
-    """What is studied, how it is searched, tuned before, and scored in the end."""
+    """Settings of a CLDyB study: classes, search, hyperparameter tuning before it, and scoring after it."""
 
     protocol: ClassVar[str] = "cldyb"
     before: ClassVar[Mapping[str, Any]] = {"joint": False}

@@ -1,4 +1,4 @@
-"""What a CLDyB study needs beyond any other: its first task, classes kept aside to tune on, enough classes for look-ahead."""
+"""Checks the inputs of a CLDyB study: the first task, classes kept aside for tuning, enough classes for look-ahead."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a run found, in figures: final accuracy, retention and learning accuracy on found and on random sequences.
+"""Summary of a CLDyB run: final accuracy, retention and learning accuracy on found and on random sequences.
 
-Headline figures come from re-scored sequences only (fresh training seeds, test images), with the same seeds for found
-and random ones. Shown at the end of ``seqsearch cldyb`` and by ``seqsearch show RUN``.
+Headline figures come from re-scored sequences only (fresh training seeds, test images). Found and random sequences have
+the same seeds. The summary appears at the end of ``seqsearch cldyb`` and in ``seqsearch show RUN``.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Summary:
 
     @property
     def overall(self) -> MethodSummary:
-        """What the headline speaks of."""
+        """Return the row that the headline reports: the mean over methods, or the only method."""
         return self.mean or self.methods[0]
 
 
@@ -203,7 +203,7 @@ def summarise(run: Path, data: RunResults) -> Summary:
 
 
 def _unevaluated(data: RunResults) -> list[str]:
-    """What the search could not evaluate, in a line; none if it evaluated all that it looked at."""
+    """Report in one line the candidates that the search could not evaluate; empty if it evaluated all candidates."""
     lost = [r for r in data.trace if r["value"] is None and r["status"] != "ok"]
     if not lost:
         return []

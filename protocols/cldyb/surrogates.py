@@ -1,4 +1,7 @@
-"""``--surrogate``: who searched instead of the methods, and how their accuracies go together where both are known."""
+"""``--surrogate``: methods that search instead of the studied methods.
+
+It also compares the accuracies of both where both are known.
+"""
 
 from __future__ import annotations
 
