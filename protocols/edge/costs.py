@@ -1,4 +1,4 @@
-"""What an EDGE study costs at most."""
+"""Upper bound of the cost of an EDGE study."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def cost(study: EdgeStudy, workers: int, scratch: Path) -> Cost:
 
 
 def remarks(study: EdgeStudy) -> str:
-    """What ``--enumerate`` trains."""
+    """Return the note on the trainings of ``--enumerate``; empty without that flag."""
     s = study.settings
     return of_every(number_of_sequences(study.sizes), s.score_seeds, s.random_sequences) if s.enumerate else ""

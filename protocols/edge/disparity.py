@@ -1,4 +1,4 @@
-"""How far the final accuracy of each task ranges over own orders of the same tasks."""
+"""Range of the final accuracy of each task over the user's own orders of the same tasks."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def export(
 
 
 def _results(study: EdgeStudy, journal: Journal, trained: Sequence[Evaluated]) -> Iterator[EvaluatedRollout]:
-    """What is known of each sequence with its methods, method by method."""
+    """Yield the known results of each sequence with its methods, method by method."""
     for m in study.methods:
         own = [(j.name, j.kind, j.tasks, j.replicates) for j in trained if m.label in j.methods]
         yield from rescored(study, journal, [m], own)

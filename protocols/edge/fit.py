@@ -1,8 +1,9 @@
-"""``--fit``: what accuracies on random orders say of the features of orders, and the orders that such a fit calls extreme.
+"""``--fit``: a fit of accuracies on random orders by features of the orders, and the extreme orders that it predicts.
 
-A method's accuracies on random orders, one training each, are fitted by the features that objectives are made of. Whether that
-predicts anything is tested by permutations; the tests of several methods are read together (Holm). Where it does, the sequences
-of lowest and highest predicted accuracy are found within the range of features that the random orders have.
+A method's accuracies on random orders, one training each, are fitted by the features that objectives are made of.
+Permutation tests decide whether the fit predicts anything. The tests of several methods are corrected together (Holm).
+If a fit is significant, the sequences of lowest and highest predicted accuracy are searched. The search stays within
+the range of features that the random orders have.
 """
 
 from __future__ import annotations
@@ -60,15 +61,18 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Fit:
-    """What was fitted for a method.
+    """The accuracy model fitted for one method.
 
     Attributes:
-        orders: numbers of the random orders that it rests on; ``left_out``: accuracies predicted by the fit to all others.
-        features: those that it has; ``unavailable``: those that it has not, and why.
-        penalty, r2, p: as `RidgeFit` has them; None where nothing could be fitted. ``p_together``: read with all methods' p.
-        trained: the gate is open: ``p_together`` is at most `LEVEL`.
-        why_not: what a fit lacks; empty if there is one.
-        hard, easy: sequences of lowest and of highest predicted accuracy, most extreme first; none where the gate is shut.
+        orders: numbers of the random orders that the fit uses.
+        left_out: accuracy of each of these orders, predicted by the fit to all others.
+        features: features that the fit uses.
+        unavailable: features that it does not use, each with the reason.
+        penalty, r2, p: as in `RidgeFit`; None where no fit was possible.
+        p_together: ``p`` after Holm's correction over the fits of all methods.
+        trained: whether the fit's sequences are trained, which needs ``p_together`` of at most `LEVEL`.
+        why_not: the reason for a missing fit; empty if there is a fit.
+        hard, easy: sequences of lowest and of highest predicted accuracy, most extreme first; empty if not ``trained``.
         worst, best: numbers of as many random orders, of lowest and of highest accuracy, most extreme first.
     """
 
@@ -183,10 +187,12 @@ def write_fits(path: Path, digest: str, made: Sequence[Fit]) -> None:
 
 
 def read_fits(folder: Path) -> tuple[str, tuple[Fit, ...]]:
-    """What the fits were made from, and the fits; nothing if there is no such file, or nothing in it.
+    """Return the digest of the inputs of the fits, and the fits.
+
+    Return an empty digest and no fits if the file is missing or empty.
 
     Raises:
-        UserError: it is damaged.
+        UserError: the file is damaged.
     """
     path = folder / FITS
     if not os.path.lexists(path) or not path.lstat().st_size:

@@ -20,7 +20,7 @@ from seqsearch.stats.accuracy import acc
 
 
 class FitStage:
-    """What is fitted, and what is trained for it, method by method; nothing before `decide`."""
+    """The fits and the sequences trained to test them, by method; both are empty before `decide`."""
 
     def __init__(self, session: Session, study: EdgeStudy) -> None:
         self.session, self.study = session, study

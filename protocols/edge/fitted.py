@@ -1,7 +1,8 @@
-"""What ``--fit`` found, in figures: the fitted orders against the worst and best random ones, all trained with fresh seeds.
+"""Results of ``--fit``: fitted orders against the worst and best random orders, all trained with fresh seeds.
 
-The worst of many random orders owe their rank to luck, too: trained again they score higher. So both sides have seeds that served
-nothing before, the same for all of them. Their difference, with an interval over these seeds, speaks of these orders.
+The worst of many random orders owe their rank partly to luck: trained again, they score higher. So both sides are
+trained with seeds that were used for nothing before, the same for all orders. The difference of these orders has an
+interval over these seeds.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class ExtremesPlan:
 
     @property
     def cut_short(self) -> str:
-        """What ``--budget`` cut short, in words; empty if nothing."""
+        """Report the figures that ``--budget`` cut short; empty if there are none."""
         bound = any(e.bound_cut for e in (*self.hard, *self.easy))
         said = ["The budget cut the bound short: it holds, and a longer --budget may make it tighter."] * bound
         if self.sd is not None and self.sd_draws < DRAWS:
@@ -147,14 +147,17 @@ def _both_ways(problem: Problem, s: ExtremesSettings, run: Run | None) -> dict[s
 
 
 def finder(sizes: Sequence[int], s: ExtremesSettings) -> FinderName:
-    """What looks for the extremes; ``--planner auto``: all sequences if these are few and no annealing was asked for."""
+    """Return the name of the search for the extremes.
+
+    ``--planner auto`` enumerates all sequences if these are few and no annealing was asked for.
+    """
     if s.planner != "auto":
         return s.planner
     return "exact" if not (s.moves or s.budget) and is_small(sizes, s.extremes) else "anneal"
 
 
 def objective_of(s: ExtremesSettings) -> Objective:
-    """What is made extreme."""
+    """Return the objective that the extremes maximise or minimise."""
     return Objective.named(s.objective, s.lag_weights() if s.objective == "lags" else None)
 
 

@@ -33,7 +33,7 @@ from seqsearch.similarity.matrix import Similarity
 
 @dataclass(frozen=True)
 class PlanStudy:
-    """What is planned: a similarity ``[N, N]``, and id, name and group of its classes, in its order."""
+    """A plan without training: the similarity ``[N, N]``, and id, name and group of its classes in the same order."""
 
     settings: EdgePlanSettings
     similarity: Similarity

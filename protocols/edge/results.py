@@ -1,4 +1,4 @@
-"""The results of an EDGE run: what every run has, the plans, and the similarity that they were made on."""
+"""Results of an EDGE run: those that every run has, the plans, and the similarity of the plans."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ from seqsearch.stats.sampling import parse_target, wanted
 
 
 class EdgeRun(ProtocolRun):
-    """What is done in one session, and how far it has come."""
+    """One session of an EDGE run, and its progress."""
 
     def __init__(self, session: Session, study: EdgeStudy) -> None:
         self.session, self.study = session, study

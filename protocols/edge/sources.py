@@ -1,5 +1,7 @@
-"""The classes of an EDGE study and the matrices of its files, from pools and files alone: no method is looked for, and torch is
-not imported."""
+"""The classes of an EDGE study and the matrices of its files, read from pools and files alone.
+
+No method is looked for, and torch is not imported.
+"""
 
 from __future__ import annotations
 
@@ -79,10 +81,10 @@ def classes_in_play(world: World, settings: ExtremesSettings) -> list[int]:
 
 
 def source_of(text: str, s: ExtremesSettings, names: Sequence[str], directory: Path) -> SimilaritySource:
-    """What ``--similarity`` stands for.
+    """Return the similarity source that ``--similarity`` names.
 
     Raises:
-        UserError: no such source, an encoder or a matrix that cannot be read.
+        UserError: no such source; or an encoder or a matrix cannot be read.
     """
     if s.encoder and text != "names":
         raise UserError("--encoder encodes class names: leave it out, or ask for --similarity names")

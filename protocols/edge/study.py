@@ -1,4 +1,4 @@
-"""What an EDGE study needs beyond any other: shares of classes, where their similarity comes from, own orders."""
+"""Checks the inputs of an EDGE study: task sizes, the source of the class similarity, the user's own class orders."""
 
 from __future__ import annotations
 

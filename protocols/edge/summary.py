@@ -1,8 +1,10 @@
-"""What an EDGE run found, in figures: distribution, extremes, luck of given orders, and, if every sequence was run, the truth.
+"""Summary of an EDGE run: distribution, extremes, and where given orders lie among random ones.
 
-Computed from the run's files alone, so that ``seqsearch show`` says the same as the run did. Accuracies are final ones on test
-images, Eq. 1 of "The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?". All figures are for these
-classes, this split and these test images.
+If every sequence was run, it also has the truth.
+
+It is computed from the run's files alone, so that ``seqsearch show`` reports the same figures as the run. Accuracies
+are final ones on test images, Eq. 1 of "The Lie of the Average: How Class Incremental Learning Evaluation Deceives
+You?". All figures hold for these classes, this split and these test images.
 """
 
 from __future__ import annotations
@@ -39,8 +41,12 @@ from seqsearch.stats.regression import SimilarityCorrelation
 from seqsearch.stats.sampling import number_of_sequences, parse_target, planned, wanted
 
 Claim = Literal["both", "hard", "easy", "opposite", "none", "too few", "constant", "untested"]
-"""What ranks among random sequences say: hard lower and easy higher (``both``), one of these, one or both the other way round,
-nothing; or that there are too few random sequences to say so, that all accuracies agree, that an extreme was not evaluated."""
+"""Conclusion from the ranks of the extremes among random sequences.
+
+``both``: hard sequences rank lower and easy ones higher. ``hard`` or ``easy``: only that one does. ``opposite``: one or
+both rank the other way round. ``none``: the ranks show no difference. ``too few``: there are too few random sequences
+to conclude. ``constant``: all accuracies are equal. ``untested``: an extreme was not evaluated.
+"""
 
 
 @dataclass(frozen=True)
@@ -71,17 +77,20 @@ class MethodEdge:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a reader of the figures must know of the sequences.
+    """Facts about the sequences that a reader needs to interpret the figures.
 
     Attributes:
         seeds: training seeds of hard and easy sequences.
         task_sizes: classes of the smallest and of the largest task.
-        drawn: random sequences; ``asked``: those that were asked for, others were added; ``crossed``: those that were trained
-            with the seeds of hard and easy ones, too.
-        possible: sequences there are; ``enumerated``: all of these were run.
-        until: what ``--until`` asked for, empty if nothing; ``missed``: methods for which it was not reached.
+        drawn: random sequences in the run.
+        asked: random sequences that the user asked for; all further ones were added.
+        crossed: random sequences that were also trained with the seeds of hard and easy ones.
+        possible: number of all possible sequences.
+        enumerated: whether all possible sequences were run.
+        until: the target of ``--until``, empty without one.
+        missed: methods that did not reach this target.
         same_draws: pairs of RS orders that are one sequence.
-        planned: random sequences whose number did not depend on what was seen; 0: all.
+        planned: random sequences whose number did not depend on observed results; 0: all.
     """
 
     seeds: int

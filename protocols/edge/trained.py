@@ -1,4 +1,4 @@
-"""What an EDGE run trains: sequences with their training seeds, and how many trainings that are at most."""
+"""Trainings of an EDGE run: its sequences with their training seeds, and an upper bound of the number of trainings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Trained:
 
 
 def of_every(possible: int, seeds: int, drawn: int) -> str:
-    """What ``--enumerate`` trains, and what random sequences are for beside all ``possible`` ones: in a sentence or two."""
+    """Explain the trainings of ``--enumerate``, and the use of random sequences beside all ``possible`` ones."""
     each = f"each of the {possible:,} sequences" if possible > 1 else "the one sequence"
     by = f"the same {seeds} training seeds" if seeds > 1 else "one training seed"
     return (
@@ -50,7 +50,10 @@ def most_random(t: EdgeSettings) -> int:
 
 
 def expected(study: EdgeStudy) -> Expected:
-    """What is trained at most; sequences that begin alike share their first trainings, which only ``--enumerate`` counts on."""
+    """Return an upper bound of the rollouts and trainings.
+
+    Sequences with a common prefix share its trainings. The bound subtracts shared trainings only for ``--enumerate``.
+    """
     t, k = study.settings, len(study.sizes)
     extremes = 2 * t.extremes * (1 + len(study.others)) * t.score_seeds
     given = len(t.drawn_seeds()) + len(study.orders)
