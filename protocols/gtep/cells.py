@@ -22,7 +22,7 @@ Matrix = NDArray[np.float64]
 USES = ("tuned", "original", "conventional")
 FRESH = "fresh"
 OF_TUNING: dict[str, str] = {"tuned": FRESH, "original": "fresh original"}
-"""What uses are called on further orders of the pool that was tuned on."""
+"""Names of uses on further class orders of the tuning pool."""
 
 
 @dataclass(frozen=True)

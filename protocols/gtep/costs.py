@@ -1,4 +1,4 @@
-"""What a GTEP study costs at most: counted, and timed on two tasks with each method's defaults."""
+"""Upper bound of the cost of a GTEP study: counted, and timed on two tasks with each method's defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Look-alikes of both phases: rows of their file, what they say in a line, and whether a file of them is whole."""
+"""Near duplicates between both phases: rows of their file, a line that reports them, and a check of such a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a GTEP run has asked for so far: settings that were tried, what was chosen, what is evaluated."""
+"""Trials and evaluations that a GTEP run has requested so far: settings tried, settings chosen, settings evaluated."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from seqsearch.methods.spec import hyperparameters
 from seqsearch.study.near_duplicates import NearDuplicates
 
 Use = Literal["tuned", "original", "conventional"]
-"""Which setting of a method: that of the first phase (or given), its defaults, or the one chosen on the evaluation pool
-it."""
+"""Setting of a method: tuned in the first phase or given, its defaults, or chosen on the evaluation pool."""
 DECISION = "decision"
 
 
@@ -40,21 +39,27 @@ class Evaluated:
 
 
 class Results:
-    """What the journal of a run knows: results, and decisions that took an outside library."""
+    """Results in the journal of a run, and recorded decisions of an external library."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
 
     def results(self, rollout: Rollout) -> list[EdgeResult]:
-        """What is known of a rollout, task by task."""
+        """Return the known results of a rollout, task by task."""
         return results(rollout, self.journal)
 
     def learned(self, rollout: Rollout) -> list[EdgeResult]:
-        """Those that say what learning took: of additive methods the results of the edges that learn their parts."""
+        """Return the known results that measure the cost of learning.
+
+        For additive methods they are the results of the edges that learn the parts.
+        """
         return [r for e in rollout.edges() if (r := self.journal.edge(e.home.digest)) is not None]
 
     def decided(self, name: str, decide: Callable[[], Any]) -> Any:
-        """What was decided under this name, in this session or an earlier one."""
+        """Return the decision recorded under this name, in this or an earlier session.
+
+        If there is none, call ``decide`` and record the decision.
+        """
         for entry in self.journal.entries:
             note = entry.get("note", {})
             if note.get(DECISION) == name:
@@ -104,5 +109,5 @@ class Plans:
 
     @property
     def counts(self) -> Counts:
-        """What retraining every rollout from scratch would have taken."""
+        """Return the number of trainings that retraining every rollout from scratch would have taken."""
         return Counts(naive=sum(len(self.known.results(r)) for r in self.rollouts.values()))

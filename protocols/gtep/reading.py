@@ -1,4 +1,4 @@
-"""What is read of a GTEP run: the rows of its files and its settings, whoever wrote them."""
+"""Reads the files and settings of a GTEP run, and checks them as untrusted input."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SETTINGS: dict[str, Any] = {
     "tune_pool": str, "pool": tuple[str, ...], "tasks": int, "orders": int, "eval_orders": int, "params": str,
     "allow_overlap": tuple[str, ...], "searcher": str, "scheduler": str,
 }  # fmt: skip
-"""What is read of ``config.json``."""
+"""Settings that are read from ``config.json``, with their types."""
 LEAST = {"eval_orders": 0}
 
 
@@ -49,7 +49,7 @@ class GtepResults:
 
     @property
     def pools(self) -> list[str]:
-        """evaluation Pools, as they were named."""
+        """Evaluation pools, as the user named them."""
         return [str(p) for p in self.setting("pool") or ()]
 
     @property

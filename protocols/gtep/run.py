@@ -34,7 +34,7 @@ from seqsearch.study.near_duplicates import near_duplicates
 
 
 class GtepRun(ProtocolRun):
-    """What is done in one session, and how far it has come."""
+    """One session of a GTEP run, and its progress."""
 
     def __init__(self, session: Session, study: GtepStudy) -> None:
         self.session, self.study = session, study
@@ -111,7 +111,10 @@ class GtepRun(ProtocolRun):
             )
 
     def _evaluate(self) -> None:
-        """What was chosen, or given, on every pool; beside the original settings on the one that was tuned on, too."""
+        """Evaluate the chosen or given settings on every pool.
+
+        With ``--originals``, evaluate these settings and the original ones on fresh orders of the tuning pool, too.
+        """
         for m in self.study.methods:
             for setting, use in self._to_evaluate(m):
                 for number, side in enumerate(self.study.evaluated_on):
@@ -130,7 +133,10 @@ class GtepRun(ProtocolRun):
             yield setting_of(study.world, m, -1, {}), "original"
 
     def _evaluate_conventionally(self) -> None:
-        """What was chosen on each pool, on that pool; and what was tuned, on fresh orders of the pool that it was tuned on."""
+        """Evaluate the settings chosen on each pool on the same pool, as conventional protocols do.
+
+        Unless ``--originals`` has done so, evaluate the tuned settings on fresh orders of the tuning pool.
+        """
         study = self.study
         for m in study.methods:
             for number, side in enumerate(study.evaluated_on):
@@ -245,7 +251,7 @@ def shared_beginnings(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def expected(study: GtepStudy) -> Expected:
-    """What is trained at most."""
+    """Return an upper bound of the rollouts and trainings."""
     s = study.gtep
     tried = s.most_trials * s.orders * (1 + s.conventional * len(study.evaluated_on))
     rollouts = (tried + s.evaluated_orders * evaluated_settings(s, len(study.evaluated_on))) * len(study.methods)

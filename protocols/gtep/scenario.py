@@ -1,4 +1,4 @@
-"""Class orders of both phases: which classes are in play, who comes when; the same for all methods and settings."""
+"""Class orders of both phases: the classes in play and their order, the same for all methods and settings."""
 
 from __future__ import annotations
 
@@ -47,7 +47,12 @@ class Side:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What both phases have in common: classes of each task ``[T]``; ``numpy``: orders are those of the public toolboxes."""
+    """Scenario of both phases.
+
+    Attributes:
+        sizes: classes of each task ``[T]``.
+        numpy: whether class orders are those of the public toolboxes.
+    """
 
     sizes: tuple[int, ...]
     numpy: bool = False
@@ -81,7 +86,10 @@ class Scenario:
 
 
 def sequence_id(phase: Phase, side: int | None, number: int) -> str:
-    """What an order is called: ``tune-0``, ``tune-on-1-0`` (conventionally, on the second pool), ``judge-1-0``, ``fresh-0``."""
+    """Return the id of an order.
+
+    Examples: ``tune-0``, ``tune-on-1-0`` (conventionally, on the second pool), ``judge-1-0``, ``fresh-0``.
+    """
     if side is None:
         return f"{phase}-{number}"
     return f"tune-on-{side}-{number}" if phase == "tune" else f"{phase}-{side}-{number}"

@@ -1,4 +1,4 @@
-"""The first phase of a GTEP run from its rows: what was tried, what was chosen, and how sure that is."""
+"""The first phase of a GTEP run, read from its rows: settings tried and chosen, and the certainty of the choice."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _best(values: NDArray[np.float64], scores: NDArray[np.float64], chosen: int 
 
 
 def _shares(found: GtepResults, pool: str, method: str, rows: Sequence[Row]) -> Matrix:
-    """What each order adds to H of each setting ``[R, S]``; NaN of one that does not count."""
+    """Return the share of each order in H of each setting ``[R, S]``; NaN for a setting that does not count."""
     orders, tasks = int(found.setting("orders")), int(found.setting("tasks"))
     group = "tune" if pool == found.setting("tune_pool") else f"tune-on-{found.pools.index(pool)}"
     curves: dict[tuple[str, int], list[Row]] = {}

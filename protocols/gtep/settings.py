@@ -17,7 +17,10 @@ from seqsearch.core.typed import brief
 
 AUTO, MOST_TRIALS = "auto", 10_000
 TUNED, ORIGINAL, PRINTED = "tuned", "original", "paper:"
-"""What ``--params`` may be, beside a file: chosen in the first phase, the published defaults, and lists that the paper prints."""
+"""Values of ``--params`` other than a file.
+
+They are settings chosen in the first phase, the published defaults, and lists printed in the paper.
+"""
 TRIALS, MOST_AUTO = "30", 60
 """Unless the user says how many settings are tried."""
 OPTUNA_DRAWS = 10
@@ -215,7 +218,7 @@ class GtepSettings(MethodSettings):
         return self.eval_orders or self.orders
 
     def in_one_world(self) -> StudySettings:
-        """What the world of both phases is made of: all pools side by side."""
+        """Return the settings of the world of both phases, which has all pools side by side."""
         own = {name: getattr(self, name) for name in (f.name for f in dataclasses.fields(MethodSettings))}
         return StudySettings(**own, pool=",".join([self.tune_pool, *self.pool]), seed=self.seed)
 

@@ -45,7 +45,7 @@ def drawn(world: World, method: MethodSpec, count: int, settings: GtepSettings) 
 
 
 def space_of_study(method: MethodSpec, settings: GtepSettings) -> Spaces:
-    """What is drawn from for each parameter of a method."""
+    """Return the search space of each parameter of a method."""
     build = build_of("method", method.target)
     return search_space(build, dict(method.params), method.backbone, _instead(method, settings))
 
@@ -104,7 +104,10 @@ def given_params(settings: GtepSettings, methods: Sequence[MethodSpec], director
 
 
 def remarks(settings: GtepSettings, methods: Sequence[MethodSpec]) -> str:
-    """What is to be said of a list of the paper: values outside its own sets, and those that are no parameters here."""
+    """Return the remarks on a list of the paper; empty if there are none.
+
+    They name values outside the paper's own sets, and printed settings that are no parameters here.
+    """
     if not settings.params.startswith(PRINTED):
         return ""
     called, used = _list_of(settings.params), {m.target for m in methods}
@@ -116,8 +119,10 @@ def remarks(settings: GtepSettings, methods: Sequence[MethodSpec]) -> str:
 
 
 def _without_backbone(label: str) -> str:
-    """What a method is called on the backbone of the run: settings that were chosen on one network may be evaluated on
-    another."""
+    """Return the label of a method without its backbone.
+
+    Settings that were chosen on one network may be evaluated on another.
+    """
     item = parse_item(label, "method")
     said = ",".join(f"{name}={value}" for name, value in item.params)
     return f"{item.target}:{said}" if said else item.target

@@ -1,4 +1,7 @@
-"""What a GTEP study needs beyond any other: one scenario, a pool to tune on and pools to evaluate on, which share nothing."""
+"""Checks the inputs of a GTEP study: one scenario, a tuning pool, and evaluation pools.
+
+Evaluation pools share no class and no image with the tuning pool, unless the user allows it.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +35,14 @@ class GtepStudy(Study):
     """A checked study. Its world has the pools of both phases; tasks are of one of them each.
 
     Attributes:
-        gtep: what was asked for; ``settings`` are those of the world.
+        gtep: settings that the user asked for; ``settings`` are those of the world.
         scenario: classes of each task.
         tuned_on: the pool of the first phase.
-        judged_on: the pools of the second.
-        given: parameters of each method by label, where nothing is tried.
-        look: the backbone by which look-alikes are found; empty: they are not looked for.
-        shared: of each pool of the second phase, the indices in the world of its classes that were allowed to be shared.
+        evaluated_on: the pools of the second.
+        given: parameters of each method by label, if no settings are tried.
+        shared: of each pool of the second phase, the indices in the world of its classes that were allowed to be
+            shared.
+        look: the backbone that finds near duplicates; empty: they are not looked for.
     """
 
     gtep: GtepSettings
@@ -55,7 +59,7 @@ class GtepStudy(Study):
         return [{**pool, "in_play": in_play[pool["digest"]]} for pool in super().pools()]
 
     def read(self, *sides: Side) -> ReadBy:
-        """What a phase reads that learns and evaluates these: all images of their classes in play, and none of others."""
+        """Return the features that a phase on these sides reads: all images of their classes in play, and no others."""
         return ReadBy(self, sides)
 
     def identity(self) -> dict[str, Any]:

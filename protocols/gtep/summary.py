@@ -1,4 +1,4 @@
-"""The one summary of a GTEP run, from the rows of its files: what was chosen, and what it is worth elsewhere."""
+"""Summary of a GTEP run, from the rows of its files: the chosen settings, and their accuracy on other pools."""
 
 from __future__ import annotations
 
@@ -125,7 +125,10 @@ def _compared(evaluated: Sequence[Cell]) -> Iterator[Compared]:
 
 
 def _on_tuning(all_cells: Sequence[Cell]) -> Iterator[Compared]:
-    """What was chosen against the original settings, on further orders of the pool that was tuned on (Figs. 2, 4a and 7a)."""
+    """Compare the chosen settings with the original ones, on further orders of the tuning pool.
+
+    Figs. 2, 4a and 7a of the paper show this comparison.
+    """
     tuned, original = ({c.method: c for c in all_cells if c.valid and c.use == use} for use in OF_TUNING.values())
     for method in tuned:
         if method in original:

@@ -1,8 +1,8 @@
-"""The first phase of one method: which settings are tried, in rounds, and which of them is chosen.
+"""The first phase of one method: tries settings in rounds, and chooses one of them.
 
-Everything is decided between rounds, by results in the order of the settings' numbers and never by who was first, so that it
-does not depend on workers or on what was killed. What Optuna proposes is written into the journal and taken from there when a run
-is resumed.
+All decisions are made between rounds, from results in the order of the settings' numbers. So they do not depend on the
+order in which results arrive, on workers, or on killed processes. Proposals of Optuna are written into the journal, and
+read from it when a run is resumed.
 """
 
 from __future__ import annotations
@@ -39,15 +39,21 @@ class Known(Protocol):
     """Where results are looked up, and decisions are kept."""
 
     def results(self, rollout: Rollout) -> list[EdgeResult]:
-        """What is known of a rollout, task by task."""
+        """Return the known results of a rollout, task by task."""
         ...
 
     def learned(self, rollout: Rollout) -> list[EdgeResult]:
-        """Likewise, of additive methods those that say what learning a part took."""
+        """Return the known results that measure the cost of learning.
+
+        For additive methods they are the results of the edges that learn the parts.
+        """
         ...
 
     def decided(self, name: str, decide: Callable[[], Any]) -> Any:
-        """What was decided under this name, in this session or an earlier one."""
+        """Return the decision recorded under this name, in this or an earlier session.
+
+        If there is none, call ``decide`` and record the decision.
+        """
         ...
 
 
@@ -71,7 +77,12 @@ Rounds = Generator[list[Tried], None, "Chosen"]
 
 @dataclass(frozen=True)
 class Chosen:
-    """What was chosen; None where every setting diverged. ``tried`` are all, as far as they got."""
+    """Result of a sweep.
+
+    Attributes:
+        setting: the chosen one; None if every setting diverged.
+        tried: all settings, up to the task that each reached.
+    """
 
     setting: Setting | None
     tried: tuple[Tried, ...]
@@ -103,10 +114,10 @@ def rungs(tasks: int) -> list[int]:
 
 
 def _checked(decided: Any, count: int) -> list[dict[str, Value]]:
-    """What the journal says was proposed; it may be anybody's.
+    """Check the proposals that the journal records, which is an untrusted file.
 
     Raises:
-        UserError: no settings, or more than were asked for.
+        UserError: it holds no settings, or more than were asked for.
     """
     if (
         isinstance(decided, list)
@@ -140,7 +151,7 @@ class Sweep:
         """All rollouts, also those of rungs."""
 
     def rounds(self) -> Rounds:
-        """What is tried, and in the end what is chosen."""
+        """Yield rounds of settings to try, and return the chosen one at the end."""
         if self.s.searcher == "optuna" and self._space():
             yield from self._suggested()
         elif self.s.scheduler == "asha":

@@ -1,6 +1,7 @@
-"""What a pool evaluates without the classes that it shares with the pool tuned on, where those were allowed.
+"""Accuracy on an evaluation pool without the classes that it shares with the tuning pool, if sharing was allowed.
 
-The model is the same, and chooses among all classes seen, the shared ones included: only their images are left out.
+The model is the same, and chooses among all classes seen, the shared ones included. Only the images of shared classes
+are left out.
 """
 
 from __future__ import annotations

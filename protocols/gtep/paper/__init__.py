@@ -1,1 +1,1 @@
-"""What "Hyperparameters in Continual Learning: A Reality Check" (GTEP) prints: results, sets of hyperparameters, settings."""
+"""Printed results, hyperparameters and settings of "Hyperparameters in Continual Learning: A Reality Check" (GTEP)."""

@@ -106,10 +106,10 @@ def sets_of(method: str) -> tuple[PrintedSet, ...]:
 
 
 def instead_of(method: str, tasks: int, code: bool) -> dict[str, tuple[Value, ...]]:
-    """What is drawn from in place of a method's own search space, by parameter.
+    """Return the values to draw from instead of a method's own search space, by parameter.
 
-    Where the printed set is of all tasks together: the values of one of so many tasks, at least 1. With ``code``: the values of
-    the public code, where it has others.
+    If a printed set counts all tasks together, its values are divided by the number of tasks, rounded down, with a
+    minimum of 1. With ``code``, the values of the public code replace printed ones where they differ.
     """
     found = {
         s.parameter: tuple(dict.fromkeys(max(1, int(s.ours(v, tasks))) for v in s.values))

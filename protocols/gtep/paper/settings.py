@@ -29,7 +29,7 @@ LARGEST, DEEPEST = 1 << 20, 8
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What is printed under ``key`` for a method and is no parameter of ours, and ``why``."""
+    """A setting that is printed under ``key`` for a method and is no parameter here, with the reason ``why``."""
 
     method: str
     key: str
@@ -38,12 +38,13 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Heading:
-    """What a list is of.
+    """Name and origin of a list of settings.
 
     Attributes:
-        name: by which it is asked for.
+        name: the name by which users ask for it.
         tuned_on: data set, as printed; empty: the settings of public code.
-        tasks: of the scenario in which it was chosen; of the original settings, in which they were used.
+        tasks: number of tasks of the scenario in which the settings were chosen. For the original settings, of the
+            scenario in which they were used.
     """
 
     name: str
@@ -94,7 +95,7 @@ def printed_settings(name: str) -> dict[str, dict[str, Value]]:
 
 
 def left_out(name: str) -> tuple[LeftOut, ...]:
-    """What a list prints and `printed_settings` does not have.
+    """Return the settings that a list prints and `printed_settings` does not have.
 
     Raises:
         UserError: there is no list of this name.
@@ -108,7 +109,7 @@ def left_out(name: str) -> tuple[LeftOut, ...]:
 
 
 def outside_sets(name: str) -> tuple[Outside, ...]:
-    """What a list prints and Tables 4 and 5 do not have.
+    """Return the settings that a list prints and that lie outside the sets of Tables 4 and 5.
 
     Raises:
         UserError: there is no list of this name.

@@ -19,7 +19,7 @@ SCHEMA = "seqsearch-gtep-tables/1"
 LARGEST, DEEPEST = 1 << 20, 8
 """Bytes of the file; lists and mappings within each other."""
 DIVERGED = "diverged"
-"""What stands in place of figures where the paper prints NaN."""
+"""Value in place of figures where the paper prints NaN."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,13 @@ class Accuracies:
 
 @dataclass(frozen=True)
 class Heading:
-    """What a table is of.
+    """Number and scenario of a printed table.
 
     Attributes:
         number: as printed.
         tuned_on: the data set whose best settings were used; empty: the original settings.
-        tasks: of the scenario. 10 and 20 are of equal size; of 6 the first has half of the classes.
+        tasks: number of tasks of the scenario. 10 and 20 tasks are of equal size; of 6 tasks the first has half of the
+            classes.
     """
 
     number: int
@@ -73,7 +74,7 @@ class PrintedTable(Heading):
     rows: Mapping[str, tuple[Accuracies | None, ...]]
 
     def column(self, data: str) -> dict[str, Accuracies]:
-        """What methods reached on a data set, without those that diverged.
+        """Return the accuracies of methods on a data set, without those that diverged.
 
         Raises:
             UserError: the table has no such column.
