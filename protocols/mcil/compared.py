@@ -1,4 +1,7 @@
-"""Methods beside each other, evaluated otherwise, and by what they vary: all over the same runs."""
+"""Comparisons over the same runs: pairs of methods, and one method evaluated with different classifiers.
+
+It also estimates the noise of class orders and of training seeds.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,11 @@ class Difference:
 
 @dataclass(frozen=True)
 class ModalityAblation:
-    """What a method loses evaluated otherwise: Avg of its head minus that of another classifier, over the same runs; ``p`` is
-    Holm's over all of the run's."""
+    """Effect of evaluating a method with another classifier.
+
+    ``over`` is Avg of the method's head minus Avg of the other classifier, over the same runs. ``p`` has Holm's
+    correction over all ablations of the run.
+    """
 
     label: str
     classifier: str

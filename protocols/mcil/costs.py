@@ -1,4 +1,4 @@
-"""What an MCIL study costs at most."""
+"""Upper bound of the cost of an MCIL study."""
 
 from __future__ import annotations
 

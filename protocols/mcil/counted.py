@@ -1,4 +1,4 @@
-"""From what was evaluated after each experience to the rows of ``experiences.parquet`` and ``run_figures.parquet``."""
+"""Computes the rows of ``experiences.parquet`` and ``run_figures.parquet`` from evaluations after experiences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read of an MCIL run: the rows of its files and its settings, whoever wrote them."""
+"""Reads the files and settings of an MCIL run, and checks them as untrusted input."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class McilResults:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What the names of the settings stood for."""
+        """Return the recorded meanings of the names in the settings."""
         return _mapping(self.config.get("identity"))
 
     @property

@@ -16,7 +16,7 @@ from seqsearch.planners.fixed import FixedPlanner
 
 
 class McilRun(ProtocolRun):
-    """What is done in one session, and how far it has come."""
+    """One session of an MCIL run, and its progress."""
 
     def __init__(self, session: Session, study: McilStudy) -> None:
         self.session, self.study = session, study

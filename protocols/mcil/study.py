@@ -1,4 +1,4 @@
-"""What an MCIL study needs beyond any other: experiences whose sizes differ by at most one, and random class orders."""
+"""Checks the inputs of an MCIL study: experiences whose sizes differ by at most one, and random class orders."""
 
 from __future__ import annotations
 

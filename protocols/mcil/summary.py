@@ -1,4 +1,4 @@
-"""The one summary of an MCIL run: from the rows of its files to what is shown everywhere."""
+"""Summary of an MCIL run, computed from the rows of its files; all outputs show this one."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from seqsearch.results.rows import Row
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run found.
+    """Results of an MCIL run.
 
     Attributes:
-        heads: one for each method that has results, by Avg, highest first; those without a run that ended last.
+        heads: one for each method that has results, by Avg, highest first. Methods without a completed run come last.
         others: further classifiers.
-        pairs: of methods all whose runs ended, in the order of ``heads``.
+        pairs: pairs of methods whose runs all ended, in the order of ``heads``.
         at_chance: methods that are at chance after the last experience.
-        orders, seeds: class orders, and training seeds of each.
+        orders, seeds: number of class orders, and of training seeds of each.
     """
 
     run: McilResults
@@ -50,7 +50,7 @@ class Summary:
 
     @property
     def unit(self) -> str:
-        """What intervals are over."""
+        """Return the unit that intervals are over."""
         return "class orders" if self.orders > 1 else "training seeds"
 
 

@@ -25,7 +25,10 @@ MOST_TRIED = 5_000_000
 
 
 def by_rule(played: Played, settings: OnlineSettings) -> ShiftChoice:
-    """What the rule says of the search part, whatever was named: `seqsearch.stats.shift.choose_shift`."""
+    """Return the shift that the rule chooses on the search part, also if the user named a shift.
+
+    See `seqsearch.stats.shift.choose_shift` for the rule.
+    """
     return _chosen(played.stream.labels[played.search], played, settings)
 
 
@@ -56,7 +59,7 @@ def chosen_shift(played: Played, settings: OnlineSettings) -> ShiftChoice:
 
 
 def _way_out(played: Played, settings: OnlineSettings) -> str:
-    """What would do instead; all of it has been tried."""
+    """Suggest settings that would work instead; every suggested search part has been tested."""
     tried = (flag for flag, labels, main in _larger(played, settings) if _does(labels, main, played, settings))
     found = list(itertools.islice(tried, 1))
     named = min(16, (len(played.main) - 1) // settings.batch) * settings.batch

@@ -1,4 +1,4 @@
-"""What an online study costs: runs, steps, and hours, from the first steps of each learner."""
+"""Cost of an online study: runs, steps and hours, estimated from the first steps of each learner."""
 
 from __future__ import annotations
 

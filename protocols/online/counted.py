@@ -1,8 +1,9 @@
-"""From the flags of what was right to counts by block of the stream: what all figures and intervals are made of.
+"""Counts of correct predictions by block of the stream, from the flags of single samples.
 
-A *figure* is one accuracy: of a learner, a training seed, the order it learned in, the order and shift at which it was evaluated,
-and on which samples. Its counts are kept for consecutive blocks of the stream, so that intervals can be made which know that
-neighbours hang together.
+All figures and intervals are computed from these counts. A *figure* is one accuracy of a learner with a training
+seed. It is identified by the order in which the learner learned, the order and shift of the evaluation, and the set of
+samples. Its counts are kept for consecutive blocks of the stream, because neighbouring samples are correlated and
+intervals must account for it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,12 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """What one run was evaluated on for one view: places ``[n]`` in the order of the view, and which were right ``[n]``."""
+    """Samples that one run was evaluated on for one view.
+
+    Attributes:
+        places: positions ``[n]`` in the order of the view.
+        right: flags ``[n]`` of correct predictions.
+    """
 
     places: NDArray[np.int64]
     right: Flags
@@ -55,10 +61,12 @@ def block_length(played: Played) -> int:
 
 
 def by_view(played: Played, window: int, checkpoint_every: int, results: Sequence[EdgeResult]) -> dict[View, Evaluated]:
-    """What a run that learned in the order of ``window`` was evaluated on, as far as ``results`` of its segments are known.
+    """Return the evaluated samples of a run by view, as far as ``results`` of its segments are known.
+
+    ``window`` is the order in which the run learned.
 
     Raises:
-        ValueError: a result does not hold as many flags as were to be evaluated.
+        ValueError: a result does not hold as many flags as samples were to be evaluated.
     """
     views = played.playing.views(window)
     places: dict[View, list[NDArray[np.int64]]] = {v: [] for v in views}

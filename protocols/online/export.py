@@ -27,7 +27,7 @@ from seqsearch.storage.files import write_json
 from seqsearch.streams.playing import Played
 
 HELD_OUT = -1
-"""What stands for the holdout where a shift is reported."""
+"""Value of the column ``shift`` for the holdout."""
 POINTS = 200
 """Of a curve, at most."""
 

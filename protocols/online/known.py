@@ -1,4 +1,4 @@
-"""What a journal knows of the runs of a study."""
+"""Results of a study's runs that its journal already holds."""
 
 from __future__ import annotations
 

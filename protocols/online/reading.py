@@ -1,4 +1,4 @@
-"""What is read of an online run: the rows of its files and its settings, whoever wrote them."""
+"""Reads the files and settings of an online run, and checks them as untrusted input."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from seqsearch.storage.reading import json_object
 MOST_LABELS = 10_000
 """Learners of a run."""
 IN_BATCHES, BY_SAMPLE = "blind (k chosen)", "blind by sample (k chosen)"
-"""What the blind baseline is called: evaluated in batches, as learners are; and by sample, as the paper defines it."""
+"""Names of the blind baseline.
+
+It is evaluated in batches, as learners are, and by sample, as the paper defines it.
+"""
 
 
 @dataclass(frozen=True)

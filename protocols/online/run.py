@@ -20,7 +20,7 @@ from seqsearch.planners.fixed import FixedPlanner, FixedSequence
 
 
 class OnlineRun(ProtocolRun):
-    """What is done in one session, and how far it has come."""
+    """One session of an online run, and its progress."""
 
     def __init__(self, session: Session, study: OnlineStudy) -> None:
         self.session, self.study = session, study

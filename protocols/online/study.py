@@ -1,4 +1,4 @@
-"""What an online study needs: the stream, how it is played, its learners, and the shift; checked before anything is trained."""
+"""Checks the inputs of an online study before training: the stream, its order, its learners, and the shift."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from seqsearch.training.world import World
 GIVEN = "given"
 """Backbone of streams that bring features and no images."""
 ORDER = ("labels", "frozen", "images")
-"""What a learner reads, and a stream has: each with what stands before it."""
+"""Kinds of input that a learner reads and a stream has; each kind includes those before it."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class OnlineStudy:
         return [(0, shard) for shard in features.stores[0].missing(classes, all_slabs=True)]
 
     def identity(self) -> dict[str, Any]:
-        """What the names of the settings stand for; written into ``config.json``."""
+        """Return the meanings of the names in the settings, which are written into ``config.json``."""
         return {
             "stream_digest": self.played.stream.digest,
             "played_digest": self.played.identity(0),
@@ -127,7 +127,7 @@ class OnlineStudy:
         }
 
     def pools(self) -> list[dict[str, Any]]:
-        """What the images are, for the journal."""
+        """Return name and digest of the stream, for the journal."""
         return [{"pool": self.played.stream.name, "digest": self.played.stream.digest}]
 
     def images(self) -> tuple[Pool, ...]:

@@ -1,4 +1,4 @@
-"""The one summary of an online run: from the rows of its files to what is shown everywhere."""
+"""Summary of an online run, computed from the rows of its files; all outputs show this one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from seqsearch.results.rows import Row
 from seqsearch.stats.interval import Interval
 
 HELD_OUT = -1
-"""What stands for the holdout where a shift is reported."""
+"""Value of the column ``shift`` for the holdout."""
 Flip = Literal["flips", "same", "not told"]
 UNDECIDED: Literal["not told"] = "not told"
 """As in `--json`."""
@@ -97,12 +97,16 @@ def _order(online: Interval, future: Interval) -> Flip:
 
 @dataclass(frozen=True)
 class Shuffled:
-    """What the order of samples does, without a shift: one learner, trained in order of time and shuffled within ``window``.
+    """Effect of the order of samples on one learner, without a shift.
 
-    ``cells``: accuracy by (trained, evaluated) in ``ordered``, ``shuffled``, each pair of one column on the same samples, which
-    neither had seen. ``ordered``, ``shuffled``: trained ordered minus trained shuffled, evaluated in that order, on the same
-    samples at the same age of the model: what comes of having learned the very last samples, where they are neighbours of those
-    evaluated (ordered), and where they are not (shuffled).
+    The learner is trained in order of time, and shuffled within ``window``.
+
+    Attributes:
+        cells: accuracy by (trained, evaluated), each ``ordered`` or ``shuffled``. Both cells of a column are evaluated
+            on the same samples, which neither run had seen.
+        ordered, shuffled: accuracy trained in order minus accuracy trained shuffled. Both are evaluated in the named
+            order, on the same samples, at the same age of the model. It is the effect of having learned the very last
+            samples. In ``ordered`` they are neighbours of the evaluated samples, in ``shuffled`` they are not.
     """
 
     label: str
@@ -114,8 +118,13 @@ class Shuffled:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run found; ``shift``: S, in samples; ``by_sample``: the blind baseline evaluated by sample, which no learner is
-    compared with, since it sees labels within a batch; None in runs of earlier versions."""
+    """Results of an online run.
+
+    Attributes:
+        shift: S, in samples.
+        by_sample: the blind baseline evaluated by sample; None in runs of earlier versions. No learner is compared with
+            it, because it sees labels within a batch.
+    """
 
     run: OnlineResults
     shift: int
@@ -126,7 +135,7 @@ class Summary:
 
     @property
     def stream(self) -> dict[str, Any]:
-        """What the stream is."""
+        """Return the recorded description of the stream."""
         return self.run.identity("stream")
 
     def ranked(self, shift: int) -> list[Learned]:
