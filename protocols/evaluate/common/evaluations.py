@@ -1,4 +1,4 @@
-"""Methods on fixed sequences: what the source knows already is taken over, only the rest is trained."""
+"""Evaluates methods on fixed sequences: takes over known results of the source, and plans training for the rest."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ class Asked:
 
 
 class Evaluations:
-    """What is asked, what of it is known, and a planner for each method that lacks something.
+    """The requested rollouts, those already known, and a planner for each method with missing rollouts.
 
-    A rollout is known if the source evaluated it to its end with the same config digest: same code, parameters, weights, versions
-    and device, whatever it is called there. Other methods of the source are known as they are: nobody asks for their training.
+    A rollout is known if the source evaluated it to its end with the same config digest. That means the same code,
+    parameters, weights, versions and device; labels may differ. Rollouts of methods that were not requested are taken
+    over from the source as they are, and are never trained.
     """
 
     def __init__(self, source: Source, asked: Sequence[Asked], seed: int) -> None:
@@ -81,7 +82,11 @@ def _once(asked: Sequence[Asked]) -> tuple[Asked, ...]:
 
 
 def _known(source: Source, asked: Sequence[Asked]) -> dict[Key, list[Row]]:
-    """What is asked and known, also under another label, and all of the methods that are not asked."""
+    """Return the known rows of the source.
+
+    They are the rows of requested rollouts, also if the source has them under another label. Rows of all methods that
+    were not requested are added.
+    """
     if source.data is None or source.named:
         return {}
     labels = {a.method.label for a in asked}

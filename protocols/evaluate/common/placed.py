@@ -1,4 +1,7 @@
-"""Sequences of a source as tasks of a world, found from its pools alone: no method is looked for, and torch is not imported."""
+"""Sequences of a source as tasks of a world, found from its pools alone.
+
+No method is looked for, and torch is not imported.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of what is done with sequences that are there: a run's, or those of a file.
+"""Settings of commands that evaluate existing sequences, of a run or of a file.
 
 Light on purpose: ``seqsearch --help`` imports this and nothing heavy.
 """

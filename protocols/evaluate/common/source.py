@@ -1,4 +1,4 @@
-"""Where given sequences come from: a run, whose results and settings are there too, or a file."""
+"""Source of fixed sequences: a run with its results and settings, or a file."""
 
 from __future__ import annotations
 

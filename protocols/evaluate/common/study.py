@@ -1,4 +1,4 @@
-"""Sequences that are there, in the world that methods are evaluated in; checked before any compute is spent."""
+"""Existing sequences in the world that methods are evaluated in; checked before any compute is spent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Runs beside each other: everything that ``seqsearch compare RUN...`` shows, computed from their files. Nothing is trained."""
+"""The comparison that ``seqsearch compare RUN...`` shows, computed from the files of runs.
+
+Nothing is trained.
+"""
 
 from __future__ import annotations
 

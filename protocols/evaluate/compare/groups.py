@@ -1,8 +1,10 @@
-"""Which groups of classes the search found rewarding (section 5.3 of "CLDyB: Towards Dynamic Benchmarking for Continual
-Learning"): the mean reward of evaluated candidates by the groups of their classes, from ``trace.parquet``.
+"""Mean reward of evaluated candidates by the groups of their classes.
 
-Descriptive: candidates of a step share the state that they extend and were not drawn at random, and the steps of a search depend
-on each other. There is no interval, but the range over the steps.
+Section 5.3 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning" reports this figure. Rewards are from
+``trace.parquet``.
+
+The figures are descriptive. Candidates of a step share the state that they extend, and were not drawn at random. The
+steps of a search depend on each other. So there is no interval, but the range over the steps.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""What becomes of a search when the pool grows: how often it takes the classes that came (Figs. 5, 13 and 21 of "CLDyB: Towards
-Dynamic Benchmarking for Continual Learning")."""
+"""Effect of a growing pool on a search: the share of newly added classes among those that it selects.
+
+Figs. 5, 13 and 21 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning" show this share.
+"""
 
 from __future__ import annotations
 

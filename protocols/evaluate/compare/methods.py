@@ -1,4 +1,4 @@
-"""Which labels of a run are methods that it compares, and which of them stand for the same method in another run."""
+"""Finds the labels of a run that are compared methods, and matches the same methods in two runs."""
 
 from __future__ import annotations
 

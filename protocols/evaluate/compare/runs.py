@@ -1,4 +1,4 @@
-"""Runs that can be compared: what they must share, and what is measured of each method on each side."""
+"""Runs that can be compared: properties that they must share, and evaluations of each method on each side."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_RUNS = 20
 PROTOCOLS = ("cldyb", "edge", "score")
 """Whose runs are compared."""
 FOLLOWS_SEED = ("seed", "first task", "split of the images")
-"""What runs of different seeds need not share."""
+"""Properties that runs of different seeds need not share."""
 SIDES = {"found": FOUND, "easy": ("easy",), "random": ("random",), "held-out": ("heldout",)}
 """Kinds of sequences by what the side is called."""
 
@@ -55,7 +55,10 @@ class ComparedRun:
 
     @property
     def remarks(self) -> list[str]:
-        """What it says itself of its figures: biases of its sequences; of a scored one, labels and names that may mislead."""
+        """Return the run's own remarks on its figures.
+
+        They are biases of its sequences and, for a scored run, labels and names that may mislead.
+        """
         identity = self.data.config.get("identity")
         said = identity.get("remarks") if isinstance(identity, dict) else None
         named = [r for r in said if isinstance(r, str)] if isinstance(said, list) else []
@@ -172,7 +175,7 @@ def _other_conditions(a: ComparedRun, b: ComparedRun) -> list[str]:
 
 
 def _shared(r: ComparedRun) -> dict[str, object]:
-    """What runs must have in common, the plainest first."""
+    """Return the properties that compared runs must share, by name, in the order of report."""
     first_classes = None if r.first is None else sorted((c.pool, c.index) for c in r.first.classes)
     return {
         "seed": r.data.setting("seed"),

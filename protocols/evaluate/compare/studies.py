@@ -1,4 +1,7 @@
-"""Runs that differ in nothing but their seed: n studies of one question, whose spread is shown. They are never paired."""
+"""Runs that differ only in their seed: n studies of one question, whose spread is shown.
+
+They are never paired.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ class Differing:
 
 @dataclass(frozen=True)
 class Studies:
-    """What n runs that differ only in their seed have in figures, and in what they differ."""
+    """Figures of n runs that differ only in their seed, and the properties in which the runs differ."""
 
     spreads: tuple[Spread, ...]
     differing: tuple[Differing, ...]

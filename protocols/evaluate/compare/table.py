@@ -1,4 +1,7 @@
-"""A table of accuracies, methods by benchmarks, as papers print them: read from a CSV file that anybody may have made."""
+"""A table of accuracies, methods by benchmarks, as papers print them.
+
+It is read from a CSV file, which is untrusted.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,9 @@ LARGEST = 4 << 20
 """Bytes of a file."""
 MOST_METHODS, MOST_COLUMNS = 1000, 30
 _MARKS = re.compile(r"\^(\{[^}]*\}|\S)|^_+|_+$|\$|\\d?dagger|\\textbf|\\underline|</?[a-z]+>|[*{}%†‡§¶^\\]")
-"""What papers write around a number: footnote marks, emphasis, a percent sign."""
+"""Marks that papers print around a number: footnote marks, emphasis, a percent sign."""
 _SPREAD = re.compile(r"(±|\+/-|\+-|\\pm).*$|\([^)]*\)$|\[[^]]*\]$")
-"""What may stand behind one."""
+"""A standard deviation or interval that may follow a number."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 _NONE = ("", "-", "--", "\u2013", "\u2014", "n/a", "na", "nan", "none", "null")
 _STATISTIC = re.compile(r"(srcc|krcc|spearman|kendall)\b", re.IGNORECASE)

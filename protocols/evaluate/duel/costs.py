@@ -1,4 +1,4 @@
-"""What a duel costs at most."""
+"""Upper bound of the cost of a duel."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def cost(study: DuelStudy, workers: int, scratch: Path) -> Cost:
 
 
 def remarks(study: DuelStudy) -> str:
-    """What commands in the search cost."""
+    """Return the note on the cost of commands in the search; empty if there are none."""
     return costs_of_search(study.settings, study.methods)

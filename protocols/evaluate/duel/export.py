@@ -55,7 +55,11 @@ def _asked(study: DuelStudy, plans: Plans) -> Iterator[tuple[TaskSequence, tuple
 def _rows(
     study: DuelStudy, plans: Plans, asked: list[tuple[TaskSequence, tuple[int, ...]]], journal: Journal
 ) -> Iterator[Row]:
-    """What searches saw of their own sequences, both methods on every sequence, and what the run of ``--on`` knew of its own."""
+    """Yield the result rows of a duel.
+
+    They are the searches' own evaluations of their sequences and both methods on every sequence. Rows that the run of
+    ``--on`` already had for its own sequences are included.
+    """
     given = {g.sequence_id for g in study.given}
     own = searched_rollouts(plans.searches.values(), study.weight_tags, study.settings.reward_split)
     yield from result_rows(own)

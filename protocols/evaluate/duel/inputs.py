@@ -1,4 +1,4 @@
-"""What a duel is given, found from its pool and files alone: the sequences of ``--on``, or the classes in play."""
+"""Inputs of a duel, read from its pool and files alone: the sequences of ``--on``, or the classes in play."""
 
 from __future__ import annotations
 

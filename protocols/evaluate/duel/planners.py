@@ -1,4 +1,7 @@
-"""The planners of a duel: searches for what separates the methods, random sequences, and fresh trainings of what stands out."""
+"""The planners of a duel: searches for sequences that separate the methods, and random sequences.
+
+Selected extremes are trained again with fresh seeds.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""A duel: two methods trained on the same random sequences, each with a training seed of its own, the same for both.
+"""A duel: two methods trained on the same random sequences.
 
-What stands out is trained again with fresh seeds, since a selected extreme is biased: the random sequences with the widest gap
-each way, and, with ``--find``, the sequences that were searched for a wide gap.
+Each sequence has a training seed of its own, the same for both methods. Extremes are trained again with fresh seeds,
+because a selected extreme is biased. They are the random sequences with the widest gap each way. With ``--find`` they
+also are the sequences that were searched for a wide gap.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from seqsearch.methods.command import commands
 
 
 class DuelRun(ProtocolRun):
-    """What is done in one session, and how far it has come."""
+    """One session of a duel, and its progress."""
 
     def __init__(self, session: Session, study: DuelStudy) -> None:
         self.session, self.study = session, study
@@ -39,7 +40,10 @@ class DuelRun(ProtocolRun):
 
 
 def expected(study: DuelStudy) -> Expected:
-    """What is trained at most; what the run behind ``--on`` knows already is counted, too."""
+    """Return an upper bound of the rollouts and trainings.
+
+    It also counts results that the run behind ``--on`` already has.
+    """
     s = study.settings
     random = s.most if not study.source else study.asked
     again = min(s.crossed_orders, study.asked) + 2 * (random > 0) + len(study.given) + len(s.directions)

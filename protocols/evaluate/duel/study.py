@@ -1,4 +1,4 @@
-"""What a duel needs beyond any other study: two methods that differ, and the sequences that they are paired on."""
+"""Checks the inputs of a duel: two methods that differ, and the sequences that they are paired on."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class DuelStudy(Study):
 
 
 def costs_of_search(settings: DuelSettings, methods: Sequence[MethodSpec]) -> str:
-    """What a search of ``--find`` takes with the commands in it, in words; empty if there are none."""
+    """Describe the trainings that a search of ``--find`` takes with commands in it; empty if there are none."""
     named = commands(methods)
     if not (named and settings.directions):
         return ""

@@ -1,7 +1,8 @@
-"""What a duel found, in figures. Computed from the run's files alone, so that ``seqsearch show`` says the same as the run did.
+"""Summary of a duel.
 
-Accuracies are final ones on test images (Acc, mean over tasks); a gap is A's minus B's on one sequence with one training seed.
-All figures are for these classes, this split and these test images, which all sequences share.
+It is computed from the run's files alone, so that ``seqsearch show`` reports the same figures as the run. Accuracies
+are final ones on test images (Acc, mean over tasks). A gap is A's accuracy minus B's on one sequence with one training
+seed. All figures hold for these classes, this split and these test images, which all sequences share.
 """
 
 from __future__ import annotations
@@ -75,8 +76,14 @@ class Spread:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a reader of the figures must know: random sequences drawn and asked for, whether they share their first task, and the
-    source of ``--on``."""
+    """Facts about the sequences that a reader needs to interpret the figures.
+
+    Attributes:
+        asked: random sequences that the user asked for.
+        drawn: random sequences that were drawn.
+        fixed_first: whether random sequences share their first task.
+        source: the source of ``--on``.
+    """
 
     asked: int
     drawn: int

@@ -29,14 +29,16 @@ Images = Literal["copy", "paths", "none"]
 
 @dataclass(frozen=True)
 class Wanted:
-    """What was asked for.
+    """The requested sequences and the images for them.
 
     Attributes:
+        source: the run or file that holds the sequences.
         sequences: ids; empty: all of ``which``.
-        which: None: the found ones, or all where nothing says which were found.
-        pool: None: that of the run.
+        which: the kind of sequences; None: the found ones, or all if the source does not mark found ones.
+        pool: the pool of the images; None: that of the run.
         seed: of the split; None: that of the run, or 0.
-        names: classes by id, where no pool is given.
+        by_name: whether classes are identified by name.
+        names: classes by id, if no pool is given.
     """
 
     source: str

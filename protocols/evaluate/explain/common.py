@@ -1,7 +1,8 @@
-"""What the found classes have in common: their groups, and how alike they are within tasks, by their names and by their images.
+"""Common properties of found classes: their groups, and their similarity within tasks, by names and by images.
 
-Everything is about what comes after the first task, which is given. Found sequences are compared with classes drawn from the
-pool, with their own classes regrouped, and with their own tasks in random order; none of this is trained.
+Only tasks after the first are considered, because the first task is fixed. Found sequences are compared with classes
+drawn from the pool, with their own classes regrouped, and with their own tasks in random order. Nothing is trained for
+this.
 """
 
 from __future__ import annotations

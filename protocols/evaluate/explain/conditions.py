@@ -1,4 +1,4 @@
-"""Which sequences of a run, evaluated to their end, are in each of the four conditions that are compared."""
+"""Assigns the sequences of a run that were evaluated to their end to the four compared conditions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ class Compared:
 
 
 def compared(data: RunResults, method: str, troubles: list[str]) -> Compared | None:
-    """What is complete of a method; the rest is named in ``troubles``; None if nothing can be compared."""
+    """Return a method's sequences that are evaluated to their end, by condition.
+
+    Incomplete sequences are named in ``troubles``. Return None if nothing can be compared.
+    """
     found = [s for s in data.sequences if s.kind in EXPLAINED and concerns(s, method)]
     seeds = data.complete(method, found)
     if not seeds:

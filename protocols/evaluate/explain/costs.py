@@ -1,4 +1,4 @@
-"""What explaining a run costs: trainings of methods and of upper bounds, counted; their time, measured on two tasks."""
+"""Cost of explaining a run: the number of trainings of methods and upper bounds, and their time, timed on two tasks."""
 
 from __future__ import annotations
 

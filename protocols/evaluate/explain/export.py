@@ -1,4 +1,4 @@
-"""From the evaluating of found sequences, and of what was made of them, to the files of a run."""
+"""Export of an ``explain`` run: from evaluated sequences, regroupings and reorderings to its files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import json_object
 
 COMMON = "common.json"
-"""What the found classes have in common."""
+"""File of the common properties of found classes."""
 LARGEST = 1 << 26
 """Bytes of it."""
 

@@ -1,4 +1,4 @@
-"""What is compared of each rollout: its figure, and what each test image adds to it."""
+"""Figures that are compared between rollouts, and the share of each test image in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explaining found sequences: what of them makes them hard, by training on their regroupings and reorderings."""
+"""Explains why found sequences are hard, by training on their regroupings and reorderings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from seqsearch.study.class_similarity import FROZEN
 
 
 class ExplainRun(ProtocolRun):
-    """What is done in one session, and how far it has come."""
+    """One session of an ``explain`` run, and its progress."""
 
     def __init__(self, session: Session, study: ExplainStudy) -> None:
         self.session, self.study = session, study

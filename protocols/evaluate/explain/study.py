@@ -1,4 +1,4 @@
-"""What explaining a run needs beyond any evaluating of its sequences: their regroupings, their reorderings, upper bounds."""
+"""Checks the inputs for explaining a run; prepares regroupings and reorderings of its sequences, and upper bounds."""
 
 from __future__ import annotations
 
@@ -87,7 +87,11 @@ class ExplainStudy(EvaluateStudy):
 
     @cached_property
     def evaluations(self) -> Evaluations:
-        """What is asked of whom: random sequences of all methods, the others of those that they were found for."""
+        """Return the requested evaluations and the planners for the missing ones.
+
+        Every method is evaluated on random sequences. All other sequences are evaluated with the methods that they were
+        found for.
+        """
         asked = [
             Asked(m, s, self.replicates(self.origin(s)))
             for s in (*self.found, *self.random, *self.drawn)

@@ -1,4 +1,7 @@
-"""Why found sequences are hard, in figures: effects by method and measure, ranks among random sequences, what classes share."""
+"""Summary of an ``explain`` run: reasons why found sequences are hard.
+
+It has effects by method and measure, ranks among random sequences, and common properties of classes.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +82,7 @@ class Summary:
 
     @property
     def overall(self) -> MethodEffects | None:
-        """What the headline speaks of; None if there are no figures."""
+        """Return the effects that the headline reports; None if there are no figures."""
         return self.mean or next(iter(self.methods), None)
 
 

@@ -1,1 +1,1 @@
-"""How large a study must be, from how much the accuracies of a run vary."""
+"""Required size of a study, from the variance of the accuracies of a run."""

@@ -1,4 +1,4 @@
-"""How much accuracies vary in a finished run, and what more of its sequences, searches or class orders cost."""
+"""Variance of accuracies in a finished run, and the cost of more of its sequences, searches or class orders."""
 
 from __future__ import annotations
 

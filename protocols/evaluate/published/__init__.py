@@ -1,1 +1,4 @@
-"""Published results: what papers printed, the command that would give it here, and what came of it. Nothing is shown here."""
+"""Ledger of published results: printed values, commands that should reproduce them, and outcomes.
+
+Nothing is shown here.
+"""

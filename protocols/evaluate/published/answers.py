@@ -1,4 +1,4 @@
-"""What commands of an entry answer, and the files that it is kept in."""
+"""Answers of the commands of an entry, and the files that store them."""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ class Failed(UserError):
 
 
 def answered(words: Sequence[str]) -> Any:
-    """What a command prints as JSON, run by the code that this is of; its progress and messages go to stderr.
+    """Run a command with this version of the code and return the JSON that it prints.
+
+    Its progress and messages go to stderr.
 
     Raises:
-        Failed: it ended otherwise than with exit code 0.
+        Failed: it ended with an exit code other than 0.
         UserError: it printed no JSON.
     """
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
@@ -74,7 +76,7 @@ def write(folder: Inside, name: str, text: str) -> None:
 
 
 def answer_in(folder: Inside, name: str, typed: str) -> Any:
-    """What the same command answered before; None: nothing, or nothing that is whole."""
+    """Return the stored answer of the same command; None if there is none, or if its file is damaged."""
     try:
         said = parsed(folder.read(name, LARGEST))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What lies where the data sets of an entry should be, compared with what the ledger says of them."""
+"""Compares the data sets of an entry on disk with the ledger's record of them."""
 
 from __future__ import annotations
 

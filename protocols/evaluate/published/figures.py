@@ -103,15 +103,16 @@ def number(printed: str) -> tuple[float, int] | None:
 
 
 def found(answer: Any, path: str) -> Any:
-    """What stands at a path in plain values: ``columns[column=CIFAR-100]/correlations/srcc``.
+    """Return the value at a path in plain values, such as ``columns[column=CIFAR-100]/correlations/srcc``.
 
-    Steps are keys; each ``[key=value]`` after one takes the records of a list whose ``key`` is that, of which one must be left.
+    Steps are keys. A step may be followed by one or more ``[key=value]``, each of which keeps the records of a list
+    whose ``key`` has this value. Exactly one record must remain.
 
     >>> found({"a": [{"n": "x/y", "v": 1}, {"n": "z", "v": 2}]}, "a[n=x/y]/v")
     1
 
     Raises:
-        UserError: nothing, or several records, stand there.
+        UserError: no record or several records match.
     """
     fit = every(answer, path)
     if len(fit) != 1:
@@ -199,7 +200,7 @@ def cell(entry: Entry, row: str, column: str) -> str:
 
 
 def derived(entry: Entry) -> list[Figure]:
-    """What the printed table says of itself: figures in it, computed from others in it.
+    """Return figures of the printed table that follow from its other figures, computed anew.
 
     >>> e = Entry("x", "p", "", "", "not run", ("1", "2", "Avg"), (("LB", "90.0", "50.0", "70.0"),),
     ...           derive=(Derived("Avg", "mean", ("1", "2")),))

@@ -1,4 +1,4 @@
-"""The ledger of published results, ``published.yaml``: how it is read, and what is refused in it."""
+"""Reads the ledger of published results, ``published.yaml``, and refuses entries that contradict themselves."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _called(content: Any, number: int) -> str:
 
 
 def _wrong(ledger: Ledger, e: Entry) -> str:
-    """What contradicts itself in an entry; empty: nothing."""
+    """Return the first contradiction within an entry; empty if there is none."""
     known, rows = {d.name for d in ledger.data}, [r[0] for r in e.rows if r]
     if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", e.name):
         return "its name must be small letters, digits, dots and dashes"

@@ -26,7 +26,7 @@ FLAGS: dict[str, dict[str, str]] = {
     "mcil": {"--seeds": "1"},
     "online": {"--shift": SHIFT, "--batch": "32", "--seeds": "1"},
 }
-"""What flags of a command become that it has."""
+"""Miniature values of flags, by command; they replace the values of flags that a command has."""
 MORE: dict[str, dict[str, str]] = {
     "cldyb": {"--candidates": "2", "--condensed": "2", "--simulations": "2"},
     "edge": {"--random-sequences": "5"},
@@ -35,9 +35,9 @@ MORE: dict[str, dict[str, str]] = {
 }
 """Flags that are added, or become this."""
 NETWORKS = {"online": "glyph_vit", "mcil": "glyph_flava"}
-"""What stands for a pretrained network, where it is not glyph_vit."""
+"""Small network that replaces a pretrained one, by command; glyph_vit for all other commands."""
 SCRATCH = "scratch:tiny"
-"""What stands for a network that is trained from scratch."""
+"""Network that replaces one trained from scratch."""
 ENCODERS = ("--encoder", "--encoders")
 """Left out: names of classes are then compared by their n-grams."""
 ALONE = ("--json", "--enumerate", "--conventional", "--dry-run", "--originals", "--separate")
@@ -52,7 +52,7 @@ _VALUE = re.compile(r"(?<=\w)=([^\]]*)\]")
 
 
 def write_data(ledger: Ledger, entry: Entry, folder: Path) -> None:
-    """What stands in for the data sets of an entry."""
+    """Write stand-in data for the data sets of an entry."""
     auto = any(b == "--shift" and w == "auto" for words in entry.words() for b, w in itertools.pairwise(words))
     size = LONG if auto else SIZES.get(entry.words()[0][1], SIZES["cldyb"])
     for data in ledger.needed(entry):
@@ -71,7 +71,7 @@ def miniature(entry: Entry) -> Entry:
 
 
 def networks(entry: Entry) -> str:
-    """What stands for the networks of an entry, in words; empty: it has none."""
+    """Describe the small networks that replace those of an entry; empty if it has none."""
     said = {w: _network(words, w) for words in entry.words() for b, w in itertools.pairwise(words) if b == "--backbone"}
     return ", ".join(f"{small} instead of {large}" for large, small in said.items())
 

@@ -1,4 +1,4 @@
-"""What the ledger of published results holds."""
+"""Records of the ledger of published results."""
 
 from __future__ import annotations
 

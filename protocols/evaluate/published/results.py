@@ -1,4 +1,4 @@
-"""Which published results were run, with what outcome: ``published.json``."""
+"""Outcomes of the published results that were run: ``published.json``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A published result, run: what it needs, its commands in processes of their own, what they answered."""
+"""Runs an entry of the ledger: checks its inputs, runs its commands in processes of their own, reads their answers."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Places:
-    """What stands for the placeholders of commands: folders of data and of results, and the printed table as CSV.
+    """Values of the placeholders of commands: folders of data and of results, and the printed table as CSV.
 
-    ``out`` is of one entry, of data as they lie there, and of one version (see `key`): what is in it can be gone on with.
+    ``out`` belongs to one entry, one state of the data on disk, and one version (see `key`). Results in it can
+    therefore be continued.
     """
 
     data: Path | None

@@ -39,8 +39,11 @@ class Size:
 
 
 def write_stand_in(path: Path, data: Data, size: Size) -> None:
-    """What stands in for ``data``, at ``path``, unless it is there: a stream, a Parquet pool (a folder of one where the name
-    has no ending), or, where the ledger counts no classes, a folder of images for each group."""
+    """Write stand-in data for ``data`` at ``path``, unless the path exists.
+
+    The data are a stream or a Parquet pool, which lies in a folder if the name has no suffix. If the ledger counts no
+    classes, they are a folder of images for each group.
+    """
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,7 @@
-"""Where the ledger, its results and the recipes of pools lie: beside this module, also in an installed package."""
+"""Paths of the ledger, its results and the recipes of pools.
+
+They lie beside this module, also in an installed package.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A method on sequences as far as it was evaluated on them, and on found ones beside random ones."""
+"""Figures of a method on the sequences that it was evaluated on, and on found sequences beside random ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scoring costs at most."""
+"""Upper bound of the cost of scoring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a score run's ``config.json`` says of where its figures come from."""
+"""Origin of the figures of a score run, read from its ``config.json``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from seqsearch.core.typed import brief
 
 @dataclass(frozen=True)
 class Origin:
-    """What ``config.json`` says.
+    """Origin of the figures of a score run.
 
     Attributes:
-        backbones: by label.
-        by_backbone: labels of the references: mean, bound.
-        taken_over: methods that are the source's alone.
-        known: rollouts by label that the source had.
+        backbones: backbone of each method, by label.
+        by_backbone: labels of the references (mean, bound), by backbone.
+        taken_over: methods whose results are all from the source.
+        known: rollouts that the source had, by label.
         named: methods that were asked for.
+        remarks: remarks on labels and names, and biases of the sequences.
     """
 
     backbones: Mapping[str, str]

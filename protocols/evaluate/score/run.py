@@ -1,4 +1,4 @@
-"""Score: train what is not known yet, and put it beside what is."""
+"""Run of ``seqsearch score``: trains the missing rollouts, and exports them with the known ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from seqsearch.results.schema import RESULTS
 
 
 class ScoreRun(ProtocolRun):
-    """What is done in one session, and how far it has come."""
+    """One session of a score run, and its progress."""
 
     def __init__(self, session: Session, study: ScoreStudy) -> None:
         self.session, self.study = session, study

@@ -1,4 +1,4 @@
-"""What a score study needs beyond its sequences: held-out ones, references, and who is evaluated on what."""
+"""Checks the inputs of a score study, adds held-out sequences and references, and assigns methods to sequences."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from seqsearch.training.world import World
 
 @dataclass(frozen=True)
 class References:
-    """What methods on one backbone are held against: one training each.
+    """References for methods on one backbone: one training each.
 
     Attributes:
-        mean: nearest class mean of frozen features, task by task (`simplecil`): what pre-training knew already.
+        mean: the nearest-class-mean baseline on frozen features, task by task (`simplecil`).
         bound: the best of three ways to learn all classes of a sequence at once (`joint`).
     """
 
@@ -66,7 +66,7 @@ class ScoreStudy(EvaluateStudy):
 
     @cached_property
     def evaluations(self) -> Evaluations:
-        """What is known of what is asked, and planners for the rest."""
+        """Return the requested evaluations with their known results, and planners for the missing ones."""
         return Evaluations(self.source, self.asked, self.settings.seed)
 
     def identity(self) -> dict[str, Any]:

@@ -1,7 +1,10 @@
-"""What a score run shows: each method on found sequences, against random ones; whether found ones are hard for methods that they
-were not searched for; whether they rank methods as sequences of a pool that no search saw do.
+"""Summary of a score run: each method on found sequences, against random ones.
 
-Figures of Figs. 2 and 8 and Table 1 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models".
+It also reports whether found sequences are hard for methods that they were not searched for. It compares the ranking of
+methods with that on sequences of a pool that no search used.
+
+The figures are those of Figs. 2 and 8 and Table 1 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning with
+Pre-trained Models".
 """
 
 from __future__ import annotations
@@ -271,7 +274,7 @@ def _method(
 
 
 def _left_out(data: RunResults, method: str, kind: str, lost: Sequence[TaskSequence]) -> list[str]:
-    """What a method was begun on and not evaluated to the end, and how it ended there."""
+    """Report the sequences that a method began and did not complete, with the statuses at which it stopped."""
     ids = {s.sequence_id for s in lost}
     ends = {r.status for (name, label, _), r in data.rollouts.items() if label == method and name in ids}
     begun = {name for name, label, _ in data.rollouts if label == method and name in ids}
