@@ -1,4 +1,4 @@
-"""Methods of a run that are at chance: said wherever the run is summarised."""
+"""Finds methods of a run that are at chance; every summary of the run reports them."""
 
 from __future__ import annotations
 
@@ -60,9 +60,10 @@ def at_chance(method: str, where: str, trainings: Sequence[Scored]) -> AtChance 
 
 
 def at_chance_or_none(method: str, where: str, figure: str, trainings: Sequence[Ended]) -> AtChance | None:
-    """None where some training is above chance, or there is none that has images.
+    """Return the method if it is at chance; None if some training is above chance, or if a training has no images.
 
-    What few images cannot tell from chance, were all of them right, is at chance only if it is not above it as measured.
+    With very few images even a perfect accuracy cannot be significantly above chance. The method is then at chance only
+    if its measured accuracy is not above chance.
     """
     counts = [[n for n in e.images if n] for e in trainings]
     if not all(counts) or not counts:

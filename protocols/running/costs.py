@@ -1,4 +1,4 @@
-"""What a study costs: at most so many trainings, and the time of one, measured."""
+"""Cost of a study: an upper bound of its trainings, and the measured time of one."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from seqsearch.study.study import Study
 
 @dataclass(frozen=True)
 class Cost:
-    """What a study costs at most.
+    """Upper bound of the cost of a study.
 
     Attributes:
         trained: its trainings, in words.
         hours: of all of them, with so many ``workers`` at a time.
         timed: how the hours were estimated, in words.
         figures: more numbers by name, for programs.
-        notes: a line each, on what else the study takes or allows.
+        notes: a line each, on further requirements and limits of the study.
         memory: of a worker; None where that is not estimated.
         worker: a noun for who works, if it is no Ray worker.
     """
@@ -85,10 +85,17 @@ def each(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class UnitCosts:
-    """What was measured: ``seconds`` of one training (mean over methods), and of a task of the ``commands`` methods that are
-    commands (mean over these, each of which learns a sequence in one go); summed over methods ``state_bytes`` of one state,
-    ``image_seconds`` to evaluate one image, and ``probe_seconds`` and ``probe_bytes`` of one step's prototypes and kNN features.
-    ``memory`` is of the method that takes most."""
+    """Measured costs of single trainings.
+
+    Attributes:
+        seconds: of one training, mean over methods.
+        state_bytes: of one state, summed over methods.
+        probe_seconds, probe_bytes: of the prototypes and kNN features of one step, summed over methods.
+        image_seconds: to evaluate one image, summed over methods.
+        commands: number of methods that are commands; each of them learns a sequence in one go.
+        command_seconds: of a task of a command, mean over the commands.
+        memory: of the method that needs most.
+    """
 
     seconds: float = 0.0
     state_bytes: int = 0

@@ -1,4 +1,8 @@
-"""The device of a session: the one that the run began with, or that of the results it uses, else what there is."""
+"""Chooses the device of a session.
+
+It is the device that the run began with, or that of the results that the run uses. Otherwise it is the available
+device.
+"""
 
 from __future__ import annotations
 

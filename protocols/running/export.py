@@ -1,4 +1,4 @@
-"""From journal to the files of a run, whatever its protocol."""
+"""Export of a run of any protocol: from the journal to its files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ LARGEST = 1 << 28
 
 
 def run_info(folder: RunFolder, classes: Mapping[ClassId, tuple[str, str]]) -> RunInfo:
-    """What every file of a run says of it; ``classes``: name and group of each."""
+    """Return the run's identity, which every file of a run stores; ``classes``: name and group of each."""
     return RunInfo(folder.config["run_id"], digest_of(folder.config["settings"]), classes)
 
 
@@ -97,7 +97,7 @@ def copy_files(protocol: Protocol, folder: Path, target: str) -> None:
 
 
 def torn(protocol: Protocol, run: Path) -> str:
-    """What is wrong with the files of a finished run; empty if they can all be read."""
+    """Describe the first damaged file of a finished run; empty if all files can be read."""
     here = Inside(run)
     try:
         for name in filter(here.has, protocol.exports):
@@ -129,7 +129,10 @@ def rescored(
     methods: Iterable[MethodSpec],
     sequences: Iterable[tuple[str, SequenceKind, Tasks, Iterable[int]]],
 ) -> Iterator[EvaluatedRollout]:
-    """What is known of sequences: id, kind, tasks, and the training seeds that they were to be evaluated with."""
+    """Yield the known re-scored rollouts of ``methods`` on ``sequences``.
+
+    ``sequences`` hold id, kind, tasks, and the training seeds of the evaluation.
+    """
     for m, (sequence_id, kind, tasks, replicates) in itertools.product(methods, list(sequences)):
         for r in replicates:
             if evaluated := known(journal, Rollout(StateKey(m, study.settings.seed, r, reported(tasks)), "test")):
@@ -190,7 +193,7 @@ def _representation_drift(rows: Iterable[Training]) -> dict[str, tuple[float, in
 
 
 class Searched(typing.Protocol):
-    """What was asked for: edges by the state that they train, and counts."""
+    """Requested trainings: edges by the state that they train, and counts."""
 
     @property
     def edges(self) -> Mapping[str, Edge]: ...

@@ -35,7 +35,7 @@ CONFIG = "config.json"
 BEFORE_ANYTHING = {"config.json", "lock", "journal.jsonl", "status.json", "log.jsonl"}
 """Files of a run that has computed nothing; its journal may say that a session began."""
 KEPT = {"run_id": str, "directory": str | None, "protocol": str}
-"""What ``config.json`` says beside settings and identity, as far as it is used."""
+"""Further keys of ``config.json`` that are read beside settings and identity, with their types."""
 
 
 class RunFolder:
@@ -182,7 +182,7 @@ class RunFolder:
         self.save()
 
     def saved(self) -> dict[str, Any]:
-        """What ``config.json`` says, as it is read again."""
+        """Return the content of ``config.json`` as reading the file would return it."""
         plain: dict[str, Any] = json.loads(json.dumps(self.config))
         return plain
 

@@ -1,4 +1,7 @@
-"""What is found in a run folder when it is opened, which somebody else may have made, or a kill or loss of power has left."""
+"""Reads and cleans up a run folder when it is opened.
+
+Somebody else may have made it, or a kill or loss of power may have interrupted its writers.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,10 @@ def sweep_run(run: Path) -> None:
 
 
 def journalled_config(run: Path) -> dict[str, Any] | None:
-    """What ``config.json`` said when the last session began, by the journal; None if that does not say, or is damaged."""
+    """Return the ``config.json`` that the journal recorded when the last session began.
+
+    Return None if the journal has no record of it, or is damaged.
+    """
     config = _last_session(run).get("config")
     return config if isinstance(config, dict) else None
 
@@ -81,7 +87,7 @@ def has_results(run: Path) -> bool:
 
 
 def _last_begun(run: Path) -> dict[str, Any]:
-    """What the beginning of the log says of the last session that began there; nothing if it cannot be read."""
+    """Return the last start of a session in the first `LOOKED_AT` bytes of the log; empty if the log cannot be read."""
     found: dict[str, Any] = {}
     with contextlib.suppress(OSError), Inside(run).reader(LOG) as file:
         for line in file.read(LOOKED_AT).splitlines():
@@ -92,9 +98,10 @@ def _last_begun(run: Path) -> dict[str, Any]:
 
 
 def _last_session(run: Path) -> dict[str, Any]:
-    """What the journal says of the last session that began with it; nothing if that is not there, or damaged.
+    """Return the journal's note of the last session that recorded its configuration.
 
-    Results are not looked at: there may be many, and they are checked when the journal is opened.
+    Return an empty mapping if the journal is missing or damaged. Results are not read: there may be many, and they are
+    checked when the journal is opened.
     """
     found: dict[str, Any] = {}
     try:

@@ -115,7 +115,9 @@ class Launch:
         return ended
 
     def cost(self, runtime: Runtime) -> Cost:
-        """What the run costs at most: tasks of it are timed in this process, and nothing is kept.
+        """Return an upper bound of the cost of the run.
+
+        Some of its tasks are timed in this process, and their results are discarded.
 
         Raises:
             UserError: bad input; a method fails.

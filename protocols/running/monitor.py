@@ -1,4 +1,4 @@
-"""What a running study shows: one snapshot of its figures, for the terminal, ``status.json``, the log and Ray's metrics."""
+"""Progress of a running study: one snapshot for the terminal, ``status.json``, the log and Ray's metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose a run folder is: of the process that holds its lock, and whose token is in it."""
+"""Ownership of a run folder: the owner is the process that holds its lock and whose token is in it."""
 
 from __future__ import annotations
 

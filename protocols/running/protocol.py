@@ -1,7 +1,7 @@
-"""What a protocol is: a record of its settings, its files, and the functions that prepare, compute, read and show its runs.
+"""Definition of a protocol: its settings, its files, and the functions that prepare, compute, read and show its runs.
 
-A new protocol is one folder beside this one, or in ``evaluate``, with a module ``protocol`` that has ``PROTOCOLS``, and one file
-of its name under ``report``. Nothing else names a protocol.
+A new protocol is one folder beside this one, or in ``evaluate``, with a module ``protocol`` that has ``PROTOCOLS``. It
+also needs a folder of its name under ``report`` with a module ``view``. No other code names a protocol.
 """
 
 from __future__ import annotations
@@ -27,15 +27,18 @@ if TYPE_CHECKING:
     from seqsearch.pools.base import Pool
 
 MARK = "report.html"
-"""What is written last into the folder of a finished run."""
+"""The file that is written last into the folder of a finished run."""
 MAY_CHANGE = frozenset({"methods", "python"})
 
 
 class Prepared(typing.Protocol):
-    """What is to be run: settings whose names have been looked up and checked."""
+    """A study that is ready to run: settings whose names have been looked up and checked."""
 
     def identity(self) -> dict[str, Any]:
-        """What the names of the settings stand for; written into ``config.json``, and compared when the run is resumed."""
+        """Return the meanings of the names in the settings.
+
+        They are written into ``config.json``, and compared when the run is resumed.
+        """
         ...
 
     def hyperparameters(self) -> dict[str, dict[str, Any]]:
@@ -43,7 +46,7 @@ class Prepared(typing.Protocol):
         ...
 
     def pools(self) -> list[dict[str, Any]]:
-        """What each pool is, for the journal; none if nothing is trained."""
+        """Return a description of each pool for the journal; empty if nothing is trained."""
         ...
 
     def images(self) -> tuple[Pool, ...]:
@@ -53,7 +56,7 @@ class Prepared(typing.Protocol):
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written, or read again: the results, and the one summary of them that is shown everywhere."""
+    """The results that were written, or read again, and the one summary of them that all outputs show."""
 
     results: Any
     summary: Any
@@ -198,25 +201,30 @@ class Protocol:
             self._function(self.refusal)(prepared)
 
     def announcement(self, prepared: Prepared) -> str:
-        """What the user should read before anything is run, e.g. a cost that no other study has; empty: nothing."""
+        """Return remarks that the user should read before training starts; empty if there are none.
+
+        An example is a cost that no other study has.
+        """
         return str(self._function(self.remarks)(prepared)) if self.remarks else ""
 
     def expected(self, prepared: Prepared) -> Expected:
-        """What a session does at most, for progress."""
+        """Return an upper bound of the work of a session, for progress."""
         counted: Expected = self._function(self.count)(prepared)
         return counted
 
     def cost(self, prepared: Prepared, workers: int, scratch: Path) -> Cost:
-        """What a run costs at most with so many workers; some tasks are trained to be timed, in the folder ``scratch``.
+        """Return an upper bound of the cost of a run with this number of workers.
+
+        Some tasks are trained in the folder ``scratch`` to be timed.
 
         Raises:
-            UserError: a method fails on them.
+            UserError: a method fails on these tasks.
         """
         cost: Cost = self._function(self.pricing)(prepared, workers, scratch)
         return cost
 
     def begin(self, session: Session, prepared: Prepared) -> ProtocolRun:
-        """What is done in a session."""
+        """Return the protocol's part of a session."""
         begun: ProtocolRun = self._function(self.session)(session, prepared)
         return begun
 
@@ -234,7 +242,7 @@ class Protocol:
         return all(map(Inside(run).has, self.marks))
 
     def resume_command(self, run: Path) -> str:
-        """What continues a run, to be copied into a shell."""
+        """Return the command that continues a run, to be copied into a shell."""
         return f"seqsearch {self.made_by} --resume {copyable(run)}"
 
     def _function(self, name: str) -> Callable[..., Any]:
@@ -264,6 +272,9 @@ def protocols() -> dict[str, Protocol]:
 
 
 def resume_command(run: Path, name: object) -> str:
-    """What continues a run of the protocol that its ``config.json`` names, which may be anything."""
+    """Return the command that continues a run of the protocol ``name``.
+
+    The name is from the run's ``config.json``, which is untrusted.
+    """
     known = protocols().get(name) if isinstance(name, str) else None
     return known.resume_command(run) if known else f"the command that made it, with --resume {copyable(run)}"

@@ -1,4 +1,4 @@
-"""Where the images and the hyperparameters of a run come from, as its ``config.json`` says: read, and checked."""
+"""Provenance of the images and hyperparameters of a run: read from its ``config.json``, and checked."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CHANGEABLE = "files-"
 
 @dataclass(frozen=True)
 class PoolRecord:
-    """What was noted of a pool: its classes, those in play, the step from which it is there, and groups left out."""
+    """Recorded facts about a pool: its classes, those in play, the step from which it is there, and excluded groups."""
 
     pool: str
     digest: str
@@ -80,8 +80,11 @@ class Provenance:
 
 @dataclass(frozen=True)
 class Search:
-    """What the verdict on found sequences depends on: their random sequences (``--baseline``), and the end that was searched for
-    (``easier`` with ``--difficulty easy``)."""
+    """Settings of the search that the verdict on found sequences depends on.
+
+    They are the kind of random sequences (``--baseline``) and the extreme that the search looks for. ``end`` is
+    ``easier`` with ``--difficulty easy``.
+    """
 
     baseline: Literal["uniform", "within-group", "greedy"] = "uniform"
     end: Literal["harder", "easier"] = "harder"
@@ -97,9 +100,10 @@ def provenance(config: Mapping[str, Any]) -> Provenance:
 
 
 def biases(config: Mapping[str, Any]) -> list[str]:
-    """What makes figures on the sequences of a run biased, also those of methods that were scored on them later.
+    """Return the biases of figures on the sequences of a run.
 
-    A run that used another's sequences says so itself (``identity.biases``).
+    They also hold for methods that were scored on these sequences later. A run that used the sequences of another run
+    stores their biases itself (``identity.biases``).
     """
     settings, identity = config.get("settings"), config.get("identity")
     said = settings if isinstance(settings, dict) else {}

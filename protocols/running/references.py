@@ -1,4 +1,4 @@
-"""What a method is held against on its own backbone, as a run's ``config.json`` says."""
+"""References that a method is compared with on its own backbone, read from a run's ``config.json``."""
 
 from __future__ import annotations
 

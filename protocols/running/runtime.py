@@ -1,4 +1,4 @@
-"""Where and how to run: no part of what is found."""
+"""Execution options of a run, and its output; none of them is a setting of the study itself."""
 
 from __future__ import annotations
 

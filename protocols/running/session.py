@@ -1,4 +1,4 @@
-"""One start of a run, whatever its protocol: what it uses is opened when it is asked for."""
+"""One start of a run of any protocol; its resources are opened when they are first needed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from seqsearch.training.world import World
 
 
 class FrozenFeatures(Protocol):
-    """What is asked of a study whose frozen features are to be extracted: backbones, what is missing of each, and the world."""
+    """A study whose frozen features are to be extracted: its backbones, world, and missing features by backbone."""
 
     @property
     def frozen(self) -> tuple[str, ...]: ...
@@ -42,16 +42,19 @@ class FrozenFeatures(Protocol):
 
 
 class Session:
-    """What a protocol works with. Workers are started, and the journal is opened, when they are first used; not all protocols do.
+    """Resources that a session gives to a protocol.
+
+    Workers are started, and the journal is opened, when they are first used, because not all protocols use them.
 
     Args:
-        go_on: says how the run is resumed.
+        go_on: describes how to resume the run.
 
     Attributes:
-        folder: of the run.
-        runtime: where and how it runs.
-        monitor: shows how it goes.
-        deadline: when its time is up; that begins with the first features, plans or trainings, when the workers are there.
+        folder: the folder of the run.
+        runtime: device, workers and other conditions of the run.
+        monitor: shows progress.
+        deadline: the end of the time budget. The budget begins with the first features, plans or trainings, after the
+            workers are up.
     """
 
     def __init__(
@@ -76,7 +79,7 @@ class Session:
         self._journal: Journal | None = None
         self._search: Search | None = None
         self.edges: dict[str, Edge] = {}
-        """What trials were asked for, by the state that it trains."""
+        """Requested edges of trials, by the state that they train."""
         config = folder.config
         monitor.log.write(
             BEGINS,
@@ -167,7 +170,7 @@ class Session:
 
     @property
     def asked(self) -> Mapping[str, Edge]:
-        """What was asked for so far, by the state that it trains."""
+        """Return the edges requested so far, by the state that they train."""
         return self._search.edges if self._search is not None else self.edges
 
     def failure(self) -> str:

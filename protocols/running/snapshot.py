@@ -1,4 +1,4 @@
-"""How far a session is at one moment, and who is shown it."""
+"""Progress of a session at one moment, and the interface of its displays."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a session will do at most: rollouts and trainings, and steps of a sequence; for progress and for the time left."""
+    """Upper bounds for progress and remaining time: rollouts and trainings of a session, and steps of a sequence."""
 
     rollouts: int = 0
     trainings: int = 0

@@ -1,4 +1,7 @@
-"""How a run is doing, from any process that sees its folder. It only reads, and never disturbs the run."""
+"""State of a run, for any process that sees its folder.
+
+It only reads, and never disturbs the run.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ class Status:
 
     @property
     def process(self) -> str:
-        """What runs it, ``process 7 on HOST``; empty if it does not run, or did not say yet."""
+        """Return the process of the run (``process 7 on HOST``); empty if it does not run or has not reported yet."""
         if self.state != "running" or self.said.get("state") != "running":  # of an earlier session
             return ""
         return f"process {self.said.get('pid')} on {self.said.get('host')}"

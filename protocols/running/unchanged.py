@@ -41,7 +41,10 @@ def check_settings(run: Path, settings: Settings, journalled: Mapping[str, Any] 
 
 
 def begun_with(identity: Any, journalled: Mapping[str, Any] | None, may_change: frozenset[str]) -> Any:
-    """What the names in the settings stood for: by the journal, where it knows; only what may change by ``config.json``."""
+    """Return the identity with which the run was begun.
+
+    It is read from the journal where the journal has it. Parts that may change are read from ``config.json``.
+    """
     before = (journalled or {}).get("identity")
     if not (isinstance(before, dict) and isinstance(identity, dict)):
         return identity
