@@ -1,4 +1,4 @@
-"""What ``seqsearch`` runs (`seqsearch.__main__`); ``python -m protocols.cli`` is the same."""
+"""Entry point that ``seqsearch`` runs (`seqsearch.__main__`); ``python -m protocols.cli`` does the same."""
 
 import os
 import sys

@@ -1,4 +1,7 @@
-"""What the shell offers on TAB, by click's own scripts: names, run folders and files. Nothing that computes is imported."""
+"""Shell completion on TAB, by click's own scripts: names, run folders and files.
+
+Nothing that computes is imported.
+"""
 
 from __future__ import annotations
 

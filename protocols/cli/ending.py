@@ -11,7 +11,7 @@ _line = "stopped; nothing was begun"
 
 
 def last_words(line: str) -> None:
-    """What is said from now on if a signal ends this process."""
+    """Set the last line that is printed if a signal ends this process."""
     global _line
     _line = line
 

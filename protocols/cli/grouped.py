@@ -91,15 +91,15 @@ OTHER_WORDS = {
     "run": "",
     "start": "",
 }
-"""What somebody may type for a command that is called otherwise; nothing: for any that makes a run."""
+"""Words that users may type instead of a command's name; an empty value stands for any command that makes a run."""
 OTHER_OPTIONS = {
     "data": ("pool",),
     "dataset": ("pool",),
     "seeds": ("score_seeds", "seed"),
 }
-"""What somebody may type for options that are called otherwise."""
+"""Words that users may type instead of an option's name."""
 GPU = "gpu", "gpus", "cuda"
-"""What somebody may type for ``--device cuda``."""
+"""Words that users may type instead of ``--device cuda``."""
 
 
 def other_place(option: str, command: click.Command) -> str:

@@ -50,7 +50,7 @@ OTHERS = {
 
 
 class Refused(click.UsageError):
-    """What click itself refuses, as one line like all other refusals; exit code 2."""
+    """Click's own usage errors, printed as one line like all other refusals; exit code 2."""
 
     def show(self, file: IO[Any] | None = None) -> None:
         of, names = self.ctx, [""]
@@ -141,7 +141,7 @@ class Main(Commands):
 
 
 def _in_short(name: str) -> str:
-    """What the list of commands says of one."""
+    """Return the line of a command in the list of commands."""
     about = of_command(name)[0].about if name in run_commands() else OTHERS[name][1]
     return about.partition("\n\n")[0].replace("\n", " ")
 

@@ -1,4 +1,4 @@
-"""``seqsearch methods`` and ``seqsearch check``: what there is, and whether a custom method keeps the contracts."""
+"""``seqsearch methods`` and ``seqsearch check``: list methods, and check that a custom method keeps the contracts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOT_TESTED = (
     "long runs: more than three tasks, and whether memory or time grows with their number",
     "whether it is the method that it says it is",
 )
-"""What `seqsearch check` of a method leaves open."""
+"""Properties of a method that `seqsearch check` does not test."""
 FOLLOWS = {
     "C2": "looking at it changes it, so its results would depend on who looked",
     "C3": "images that are evaluated together would help each other",
@@ -38,7 +38,7 @@ FOLLOWS = {
     "C9": "what it answers, or says of itself, cannot be compared",
     "C10": "it would change the results of others",
 }
-"""What comes of a broken contract of methods; of all others, that results do not repeat."""
+"""Consequence of each broken contract of methods; every other broken contract means that results do not repeat."""
 
 
 @click.command()
@@ -120,7 +120,7 @@ def _tell_time(seconds: float, more: range) -> None:
 
 
 def _verdict(method: str, broken: Sequence[str]) -> str:
-    """What follows from contracts that are broken, in words."""
+    """Describe the consequences of broken contracts."""
     page = "learners" if broken[0].startswith("L") else "methods"
     follows = dict.fromkeys(FOLLOWS.get(contract, "its results would not repeat") for contract in broken)
     return f"{method} breaks {', '.join(broken)} (docs/{page}.md): {'; '.join(follows)}"

@@ -1,4 +1,4 @@
-"""``seqsearch metrics``: what the columns of the tables are."""
+"""``seqsearch metrics``: the meaning of the columns of the tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``seqsearch new``: a file of yours to begin with. Each template is a file of `templates` that works as it stands."""
+"""``seqsearch new``: writes a file for the user to begin with.
+
+Each template is a file of `templates` that works as it stands.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,13 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class Kind:
-    """What can be written.
+    """A kind of file that ``seqsearch new`` can write.
 
     Attributes:
-        what: for the help.
-        suffix: of the template, and of the file.
+        what: description for the help.
+        suffix: suffix of the template and of the file.
         then: the next command, with ``{file}`` and the class as ``{name}``.
-        named: the class in the template, which gets the file's name; empty: it has none.
+        named: the class in the template, which gets the file's name; empty if the template has none.
     """
 
     what: str

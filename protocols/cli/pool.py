@@ -252,10 +252,10 @@ def show(
 
 
 def _compared(pools: Union, against: str, look_alikes: str | None, weights: str | None, device: str) -> Compared:
-    """What the pool shares with that of ``--against``.
+    """Compare the pool with that of ``--against`` for shared content.
 
     Raises:
-        UserError: that cannot be opened, or the backbone cannot be had or begins from scratch.
+        UserError: the other pool cannot be opened; or the backbone is unavailable or begins from scratch.
     """
     from seqsearch.study.compared import compared
 

@@ -117,7 +117,7 @@ def found_sources(recipe: Recipe, folder: Path, partial: bool) -> list[tuple[str
 
 
 def recipe_record(recipe: Recipe, names: list[str], report: Report) -> dict[str, Any]:
-    """What became of the recipe, in plain values."""
+    """Return the outcome of a recipe as plain values: counts by source, missing and unpublished sources, notes."""
     lines = counted(recipe, names, report.classes)
     return {
         "name": recipe.name,
@@ -183,10 +183,11 @@ def asked_captions(
     synonyms: Path | None,
     captioned_only: bool,
 ) -> CaptionOptions | None:
-    """What the flags ask for; None if they ask for nothing.
+    """Return the caption options that the flags ask for; None if no flag asks for captions.
 
     Raises:
-        UserError: a flag of ``--captions`` without it.
+        UserError: a flag that needs ``--captions`` is given without it; or ``--synonyms`` is combined with ``--leaks
+            keep``.
     """
     from seqsearch.building.captioned import CaptionOptions
 

@@ -1,4 +1,7 @@
-"""``seqsearch power``: how large a study must be. Heavy imports are inside."""
+"""``seqsearch power``: the required size of a study.
+
+Heavy imports are inside functions.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from seqsearch.core.text import shown, shown_lines
 PLAIN_EVERY = 10.0
 """Seconds between plain lines."""
 TITLES = {"copying": "copying images", "checking": "images", "classes": "comparing classes"}
-"""What the progress bar says of each thing that is done."""
+"""Label of the progress bar for each kind of work."""
 
 
 class Progress:

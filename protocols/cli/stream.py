@@ -96,10 +96,10 @@ def build(
 
 
 def _source(path: Path, images: Path | None, labels: Path | None, times: Path | None) -> Source:
-    """What a path stands for.
+    """Open the stream source at a path: a folder, a list, a CSV, features or a Parquet file.
 
     Raises:
-        UserError: it is not there, or of no known kind.
+        UserError: the path does not exist, or is of no known kind.
     """
     if images is not None and not images.is_dir():
         raise UserError(f"--images {images} is no folder")

@@ -77,10 +77,10 @@ def _warn_if_running(run: Path, exported: bool) -> None:
 
 
 def _protocol_of(run: Path) -> Protocol:
-    """What ``config.json`` says that a run is of.
+    """Return the protocol that the run's ``config.json`` names.
 
     Raises:
-        UserError: no run, or none of the protocols there are.
+        UserError: the folder is no run, or ``config.json`` names no known protocol.
     """
     name = read_config(run).get("protocol")
     protocol = protocols().get(name) if isinstance(name, str) else None

@@ -1,4 +1,4 @@
-"""A similarity as a clustered heat map: classes that are alike stand together, with the tree that put them there."""
+"""A clustered heat map of a similarity: similar classes are neighbours, with the tree of the clustering."""
 
 from __future__ import annotations
 

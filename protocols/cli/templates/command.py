@@ -43,7 +43,7 @@ def read_images(folder, rows):
 
 
 def dataset_of(images, rows):
-    """What Avalanche asks for: pairs of an image and a label, and `targets`."""
+    """Return the data set that Avalanche expects: pairs of an image and a label, and `targets`."""
     labels = [int(row["label"]) for row in rows]
     dataset = TensorDataset(images, torch.tensor(labels))
     dataset.targets = labels
