@@ -20,7 +20,7 @@ from actors.token import DEFAULT_TOKEN
 from seqsearch.core.errors import UserError
 
 ASK_SECONDS = 60.0
-"""What answers nothing for so long is no Ray cluster."""
+"""Seconds without an answer after which an address is considered no Ray cluster."""
 
 
 class JoinableCluster(NamedTuple):
@@ -54,12 +54,14 @@ def is_own(address: str, source: str | None) -> bool:
 def check_joinable(
     address: str, allow_unauthenticated: bool = False, remote: Callable[[str], bool] = is_remote
 ) -> JoinableCluster:
-    """Make sure that the cluster at ``address`` may be joined; ``remote`` tells other machines from this one.
+    """Check that the cluster at ``address`` may be joined.
 
-    It is asked without a token first, so that a cluster that wants none is never sent one before it is refused.
+    ``remote`` decides whether a host is another machine. The cluster is asked without a token first, so that one that
+    needs none never receives a token before it is refused.
 
     Raises:
-        UserError: there is no cluster; it is on another machine and asks for no token; or it does not take this process's token.
+        UserError: there is no cluster; it is on another machine and asks for no token; or it does not take this
+            process's token.
     """
     where = locate(address)
     if _lets_in(where, {"RAY_AUTH_MODE": "disabled"}):

@@ -20,7 +20,7 @@ from seqsearch.core import stop
 from seqsearch.core.errors import UserError
 
 LOOK = "try again when this machine is less busy (see uptime, free -h, and df -h of its temporary folder)"
-"""What to look at where something is slow to start, or dies at its start."""
+"""Advice for processes that start slowly or die during their start."""
 
 
 NO_WAIT = {"prestart_worker_first_driver": False}

@@ -1,4 +1,4 @@
-"""What a run computes on: the GPUs of this machine or of a cluster if there are some, else CPUs."""
+"""Device of a run: GPUs of this machine or of a cluster if there are any, otherwise CPUs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def workers_of(engine: EngineOptions) -> int:
 
 
 def in_words(engine: EngineOptions) -> str:
-    """What an engine that is `decided` computes on."""
+    """Describe the device and the workers of an engine that is `decided`."""
     device = f"device: {engine.device}"
     share = f" ({engine.gpus:.3g} of a GPU each)" if 0 < engine.gpus < 1 else ""
     if engine.address is not None:

@@ -1,4 +1,4 @@
-"""Calls to workers: who gets which job, what comes back, and what becomes of the jobs of a worker that is gone."""
+"""Calls to workers: assigns jobs, collects results, and puts jobs of dead workers back into the queue."""
 
 from __future__ import annotations
 
@@ -95,7 +95,10 @@ class Dispatcher:
         return finished
 
     def _answered(self, worker: WorkerHandle, call: Any, reply: Reply) -> list[tuple[Job, JobResult]]:
-        """What a call brought; nothing if it ran out of memory beside others, and is to be tried alone."""
+        """Return the result of a call.
+
+        Return an empty list if the call ran out of memory beside other calls; its job is then queued to run alone.
+        """
         ticket, alone = worker.calls[call], worker.alone
         worker.end(call)
         self._index.ended(ticket.job, worker, reply)

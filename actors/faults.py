@@ -1,4 +1,4 @@
-"""Who is to blame when a worker dies, and what becomes of its job."""
+"""Failure handling: finds the cause of a worker's death, and decides whether its job is tried again."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _why(error: object) -> str:
 
 
 def without_ray(engine: EngineOptions) -> str:
-    """What else can be done where Ray was started here."""
+    """Return the advice to run without Ray, if Ray was started here; empty if the run joined a cluster."""
     return "" if engine.address else f"; {LOOK}, or run without Ray: --workers 0"
 
 

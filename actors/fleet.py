@@ -164,7 +164,7 @@ class Fleet:
             self._welcome()
 
     def _collect(self) -> list[tuple[Job, JobResult]]:
-        """What has ended since the last look, or ends within a second.
+        """Return the jobs that have ended since the last call, or that end within a second.
 
         Raises:
             EngineDied: Ray has died.
@@ -183,7 +183,7 @@ class Fleet:
             self._index.up(worker.name)
 
     def _look_round(self) -> None:
-        """What need not be done at every result."""
+        """Do periodic maintenance that is not needed at every result."""
         if time.monotonic() - self._looked < LOOK_ROUND_EVERY:
             return
         self._looked = time.monotonic()

@@ -20,7 +20,7 @@ from actors.processes import descendants
 from seqsearch.core.errors import EngineDied
 
 NAMES = {"gcs_server": "Ray's control service (GCS)", "raylet": "Ray's node manager (raylet)"}
-"""What nothing works without, of a Ray that was started here."""
+"""Processes of a locally started Ray that nothing works without."""
 STUCK_AFTER = 10.0
 """Seconds in which what works with a Ray that has died must have been left."""
 LOOK_EVERY, PROBE_EVERY, PROBE_SECONDS = 0.5, 5.0, 2.0
@@ -38,7 +38,7 @@ def watch() -> None:
 
 
 def died() -> str:
-    """What of Ray has died, in words; empty if it is well."""
+    """Describe the part of Ray that has died; empty if Ray is healthy."""
     here = ray_node()
     if here is None:
         return ""  # not connected, or as a client, which Ray tells of it
@@ -138,7 +138,7 @@ def abandon() -> None:
 
 
 def ray_node() -> Any:
-    """What Ray keeps of its processes that this one started or joined; None: nothing."""
+    """Return Ray's record of the processes that this process started or joined; None if there is none."""
     from ray._private import worker
 
     return worker._global_node

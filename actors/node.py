@@ -1,4 +1,4 @@
-"""What a worker needs of the machine it runs on: a folder for states, a bound on memory."""
+"""Resources of the node that a worker runs on: a folder for states, and a memory limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One door to the two evaluators: in process, or a fleet on Ray."""
+"""Opens one of the two evaluators: in this process, or a fleet of workers on Ray."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Where and how a study runs; nothing here decides what is found."""
+"""Execution options: device, workers and cluster.
+
+None of them is a setting of the study itself.
+"""
 
 from __future__ import annotations
 

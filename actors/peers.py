@@ -1,4 +1,4 @@
-"""States from workers on other nodes."""
+"""Fetches states from workers on other nodes."""
 
 from __future__ import annotations
 

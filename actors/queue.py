@@ -1,4 +1,7 @@
-"""Jobs in line: by priority, then first come first served, and as far as possible to whoever holds their parent state."""
+"""Queue of jobs: by priority, then first come, first served.
+
+As far as possible, a job goes to the worker that holds its parent state.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Ray Tune without its tables, files and tracebacks: what becomes of trials the log of the run says."""
+"""Ray Tune without its tables, files and tracebacks.
+
+The log of the run records the outcome of trials instead.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ SETTINGS = {
     "RAY_AIR_NEW_OUTPUT": "0",
     "RAY_CHDIR_TO_TRIAL_DIR": "0",
 }
-"""What Tune is to leave out: files of its own, its signal handler, its tables on the terminal."""
+"""Settings that keep Tune from writing files of its own, handling signals and printing tables."""
 
 
 @contextlib.contextmanager

@@ -1,4 +1,7 @@
-"""The settings that Optuna, behind Ray Tune's searcher, proposes: asked between rounds, with results in the order of trials."""
+"""Proposals of settings by Optuna, behind Ray Tune's searcher.
+
+They are requested between rounds, with results in the order of trials.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ def suggested(
 def _valid(
     search: Any, method: MethodSpec, space: Space, known: Sequence[Mapping[str, Value]], count: int
 ) -> list[dict[str, Value]]:
-    """What a searcher proposes that breaks no rule between parameters and was not proposed before."""
+    """Return proposals of a searcher that break no rule between parameters and are new."""
     build, fixed, found = build_of("method", method.target), dict(method.params), list[dict[str, Value]]()
     configs = [build_config(build, {**fixed, **p}, method.backbone) for p in known]
     for number in range(ATTEMPTS * count):

@@ -1,4 +1,4 @@
-"""What the fleet knows of states (who holds them, what they cost) and of the time its workers spent."""
+"""The fleet's index of states (holders and costs), and the time that its workers spent."""
 
 from __future__ import annotations
 
@@ -76,7 +76,10 @@ class StateIndex:
                 self._states[digest] = replace(known, worker="")
 
     def offers(self, edge: Edge, to: WorkerHandle, handles: Sequence[WorkerHandle]) -> Mapping[str, Offer]:
-        """What a worker may fetch from other nodes for an edge; empty if all it needs is in its own folder."""
+        """Return the states that a worker may fetch from other nodes for an edge.
+
+        Return an empty mapping if its own folder has all states that it needs.
+        """
         here = to.hello.folder if to.hello else ""
         known = {d: self._states[d] for d in edge.key.chain[:-1] if d in self._states}
         if edge.key.part and edge.key.home.digest in self._states:

@@ -1,4 +1,7 @@
-"""What goes on in the process of a trial on Ray Tune: it asks what is known, does what is left, and reports every edge."""
+"""The process of a trial on Ray Tune.
+
+It asks for known results, trains the rest, and reports every edge.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +29,16 @@ from seqsearch.engine.reporting import ReportedResults
 from seqsearch.engine.trials import Trial, learn
 
 RESULT, REFUSED = "result", "refused"
-"""What a trial reports: an `EdgeResult`, or the message of a `UserError`."""
+"""Keys of a trial's report: an `EdgeResult`, or the message of a `UserError`."""
 WATCH_SECONDS = 1.0
 """Between looks at how long the training under way has taken."""
 
 
 class Progress:
-    """What is known of trials that run: a trial that was killed asks it where to go on. An actor beside the driver."""
+    """Known results of running trials, in an actor beside the driver.
+
+    A trial that was killed asks it where to continue.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, list[EdgeResult | ProbeResult]] = {}
@@ -66,7 +72,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Work:
-    """What a trial's process is given; the trials themselves are put into Ray's memory once."""
+    """Inputs of a trial's process; the trials themselves are put into Ray's memory once."""
 
     setup: Setup
     engine: EngineOptions

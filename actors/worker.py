@@ -27,16 +27,16 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Setup:
-    """What a worker is made with.
+    """Parameters of a worker.
 
     Attributes:
-        token: names the run's folder of states where the driver's is not seen.
-        keeps: states stay on the disk when nothing extends them, for other runs.
+        token: name of the run's folder of states on nodes that do not see the driver's folder.
+        keeps: states stay on the disk for other runs when nothing extends them.
         store: URL of states that all nodes share, or empty.
-        gpus: share of a GPU that it may use the memory of; 0: it runs on the CPU.
+        gpus: share of a GPU whose memory the worker may use; 0: it runs on the CPU.
         memory: bytes it may allocate on the CPU; None: no limit.
-        workers: how many there are; None: as many as fit the nodes.
-        trainer: makes the trainer; None: the real one.
+        workers: number of workers; None: as many as fit the nodes.
+        trainer: function that makes the trainer; None: the real one.
         session: see `EngineOptions`.
     """
 
@@ -54,7 +54,7 @@ class Setup:
 def setup_of(
     world: World, token: str, engine: EngineOptions, keeps: bool, trainer: Callable[[World, str], Any] | None = None
 ) -> Setup:
-    """What workers are made with that ``engine`` describes."""
+    """Return the parameters of the workers that ``engine`` describes."""
     return Setup(
         world,
         token,

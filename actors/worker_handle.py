@@ -52,7 +52,10 @@ class WorkerHandle:
         return self.calls.pop(call)
 
     def is_stuck(self, limit: float) -> bool:
-        """What it does has taken longer than ``limit`` seconds. The worker is asked, and answers at a later look."""
+        """Check whether the worker's current job has taken longer than ``limit`` seconds.
+
+        The worker is asked without waiting, and its answer is read at a later call.
+        """
         if self.hello is None or self.timed_out or not self.calls or time.monotonic() - self._head_since < limit:
             return False
         if self._question is None:

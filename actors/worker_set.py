@@ -1,4 +1,7 @@
-"""Who works: workers are hired, welcomed when they are up, and replaced when they are gone. Knows nothing of jobs."""
+"""The set of workers: starts them, registers them when they are up, and replaces dead ones.
+
+It knows nothing of jobs.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ class WorkerSet:
         self._hire(self.workers)
 
     def coming(self) -> list[Any]:
-        """What Ray answers when workers that are waited for are up."""
+        """Return Ray's references that become ready when workers that are starting are up."""
         return [m.greeting for m in self.handles if m.hello is None]
 
     def welcome(self) -> list[WorkerHandle]:
