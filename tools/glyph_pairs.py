@@ -1,4 +1,7 @@
-"""What the embedded backbone of image-text pairs is pre-trained on: pairs of glyphs and captions, strangers, and either alone."""
+"""Pre-training data of the embedded backbone of image-text pairs.
+
+Samples are matching pairs of glyphs and captions, mismatched pairs, and images or captions alone.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ class Sampled(NamedTuple):
 
 
 def batches(steps: int, seed: int, *, eased: bool = True) -> Iterator[Sampled]:
-    """What is learned from, ``steps`` times; ``eased``: from few classes to all, from weak distortions to strong ones."""
+    """Yield ``steps`` training batches.
+
+    ``eased``: the batches go from few classes to all, and from weak distortions to strong ones.
+    """
     backbone = GlyphFlava(b"")
     every = (
         rows_to_learn(steps, seed, STRENGTH, eased=eased, captions="random"),
@@ -80,7 +86,7 @@ def inputs_of(
     unseen: NDArray[np.bool_],
     silent: NDArray[np.bool_],
 ) -> dict[str, Tensor]:
-    """What the network reads; images are even grey where ``unseen`` [n], texts empty where ``silent`` [n]."""
+    """Return the inputs of the network; images are even grey where ``unseen`` [n], texts empty where ``silent`` [n]."""
     shown = backbone.preprocess(images)
     shown[torch.from_numpy(unseen)] = 0.0
     kept = ["" if hidden else text for text, hidden in zip(texts, silent.tolist(), strict=True)]

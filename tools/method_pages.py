@@ -106,7 +106,7 @@ def _section(name: str) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """What each file should hold."""
+    """Return the generated content of each page, by file."""
     found = {DOCS / "methods" / f"{name}.md": page(name) for name in names("method")}
     overview = DOCS / "methods.md"
     before, _, rest = overview.read_text().partition(BEGIN)
