@@ -68,7 +68,7 @@ def _run_here(name: str) -> None:
 
 
 def _printed(words: list[str]) -> str:
-    """What a command prints on stdout."""
+    """Return the standard output of a command."""
     ended = CliRunner(env={"COLUMNS": "120"}).invoke(seqsearch, words, catch_exceptions=False)
     if ended.exit_code:
         raise RuntimeError(f"{' '.join(words)}: {ended.stderr}")

@@ -163,7 +163,7 @@ class _Page(HTMLParser):
             self._text += data
 
     def end_of_sentence(self) -> None:
-        """What stands since the last heading, cell or sentence is a sentence."""
+        """End a sentence: record the numbers in the text since the last heading, cell or sentence."""
         self.found |= _numbers(self._heading, "", self._text)
         self._text = ""
 

@@ -77,7 +77,7 @@ def _rounds_to(number: str, other: str) -> bool:
 
 
 def files(folder: Path) -> list[Path]:
-    """What commands wrote into a folder that is compared: neither journals and logs, nor what Ray Tune left."""
+    """Return the compared files of commands in a folder, without journals, logs and files of Ray Tune."""
     made = [f for n in COMMANDS for f in (*(folder / n).glob("*.*"), *(folder / n / "run").glob("*.*"))]
     return [f for f in made if f.suffix in READERS and f.name != "status.json"]
 

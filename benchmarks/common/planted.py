@@ -42,8 +42,10 @@ TOP, FORGETS = 0.95, 0.01
 MEAN, SPREAD = 0.35, 0.1
 """Of the planted difficulties, which are normal: accuracy lost on a task."""
 OF_LOOKAHEADS, OF_ERRORS = 0.43, 0.53
-"""What reaches J of a spread in look-aheads, t / (2 t + 1), and in errors, t (t + 2) / ((t + 1) (2 t + 1)), as fractions of what
-reaches it of a spread in candidates; nearly the same at steps 2 to 4."""
+"""Effect on J of a spread in look-aheads, t / (2 t + 1), and in errors, t (t + 2) / ((t + 1) (2 t + 1)).
+
+Both are fractions of the effect on J of a spread in candidates. They are nearly the same at steps 2 to 4.
+"""
 IMAGES = 1_000_000
 """Evaluated per task: so many that rounding to whole images does not matter."""
 METHOD = MethodSpec("planted", "planted", "none", (), "planted")
@@ -170,14 +172,14 @@ class PlantedEvaluator:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found, free of noise.
+    """Quality of a search's result, free of noise.
 
     Attributes:
         steps: ``[tasks - 1]`` true accuracy on the task taken minus that on the hardest candidate.
-        known: ``[tasks - 1]`` the same, had all look-aheads been averaged away. A candidate is trained once, so its own error
-            stays: no allocation does better.
-        missed: ``[tasks - 1]`` the largest expectation of J over look-aheads minus that of the task taken, as accuracy on the
-            candidate: what the allocation decides.
+        known: ``[tasks - 1]`` the same, had all look-aheads been averaged away. A candidate is trained once, so its own
+            error stays: no allocation does better.
+        missed: ``[tasks - 1]`` the largest expectation of J over look-aheads minus that of the task taken, as accuracy
+            on the candidate. It is the part that the allocation decides.
         sequence: see `Planted.regret`.
         trainings: done.
     """
@@ -242,7 +244,10 @@ def expected(world: Planted, planner: CldybPlanner, row: CandidateResult, errors
 
 
 def weights(t: int, ahead: bool) -> tuple[float, float]:
-    """What accuracy lost on task ``t``, and an error in training it, add to J; ``ahead``: with a follow-up task."""
+    """Return the weights in J of accuracy lost on task ``t``, and of an error in training it.
+
+    ``ahead``: with a follow-up task.
+    """
     return (1 / t + 1 / (t + 1), (1 + 1 / (t + 1)) / t) if ahead else (1 / t, (1 + 1 / t) / t)
 
 

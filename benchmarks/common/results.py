@@ -1,4 +1,4 @@
-"""What the benchmarks share: calling the command line, and writing results with the machine they come from."""
+"""Shared by all benchmarks: calls the command line, and writes results with a description of the machine."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def exact(value: Any) -> Any:
 
 
 def changes(before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[str, str]:
-    """What differs in a row, by column."""
+    """Return the differences between two versions of a row, by column."""
     if before is None or after is None:
         return {"row": "only after" if before is None else "only before"}
     shared = [c for c in before if c in after and c not in LEFT_OUT]

@@ -153,7 +153,7 @@ def learning(repeats: int) -> Iterator[dict[str, Any]]:
 
 
 def drifting(repeats: int) -> Iterator[dict[str, Any]]:
-    """What depends, and is no trend; blocks of 1000 samples."""
+    """Yield the cases of correlated samples without a trend, in blocks of 1000 samples."""
     for kind, blocks, other in itertools.product(WALKS, (20, 30, 50, 200), (False, True)):
         about = {"what": "other stretches" if other else "drifting", "kind": kind, "n": blocks * 1000}
         yield held(about, drifting_as(kind, blocks, other), repeats)

@@ -183,7 +183,10 @@ def correlation_case(kind: str, r: float, n: int, clusters: int | None = None, w
 
 
 def ignored_clusters_case() -> Case:
-    """What intervals of the correlation hold where accuracy goes by 15 clusters, is unrelated to S, and nobody says so."""
+    """Return the case of intervals of the correlation that ignore clusters.
+
+    Accuracy depends on 15 clusters and is unrelated to S.
+    """
 
     def once(rng: np.random.Generator) -> Held:
         found = similarity_correlation(*correlated("normal", 0.0, 90, rng, 15, 1.0))

@@ -95,7 +95,7 @@ EFFECTS = {
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """What each image adds to the accuracies of both sides, and the means that a statement speaks of."""
+    """Shares of each image in the accuracies of both sides, and the true means that a statement is about."""
 
     images: ImageShares
     found: float

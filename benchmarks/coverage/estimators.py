@@ -1,12 +1,14 @@
-"""What estimators of the performance distribution are worth, where the truth is a normal; what tests of normality are worth.
+"""Errors of estimators of the performance distribution, if the truth is a normal; error rates of tests of normality.
 
     python -m benchmarks.coverage.estimators [--repeats 400] [--write]
 
-No training: accuracies are drawn. A truth is 90 or 10,000 normal accuracies, one for every sequence; JSD in nats over 10 bins;
-W1, W2 and sd in units of the normal's sd; all of them means over repeats. "RS 3" is the paper's: three random sequences, ddof 0.
-"Paper" is its EDGE, ddof 0, with the real extremes (the least accurate sequence, the most accurate one, and a random one), and
-as it would be with a worse search, whose hard and easy sequences are at the 10 % and 90 % quantiles. The last table has how often
-tests of normality reject accuracies that are normal but for being shares of few test images.
+Nothing is trained: accuracies are drawn. A truth is 90 or 10,000 normal accuracies, one for every sequence. JSD is in
+nats over 10 bins. W1, W2 and sd are in units of the normal's sd. All of them are means over repeats.
+
+"RS 3" is the paper's estimator: three random sequences, ddof 0. "Paper" is its EDGE, ddof 0. With the real extremes it
+uses the least accurate sequence, the most accurate one, and a random one. The other row simulates a worse search, whose
+hard and easy sequences are at the 10 % and 90 % quantiles. The last table has how often tests of normality reject
+accuracies that are normal but for being shares of few test images.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ def sd_ratios(n: int, repeats: int, rng: np.random.Generator) -> Row:
 
 
 def fits(truth: Floats, rng: np.random.Generator) -> dict[str, NormalFit]:
-    """What each estimator makes of the same truth."""
+    """Return the fit of each estimator to the same truth."""
     drawn = rng.permutation(truth)
     return {
         "RS 3 (ddof 0)": normal_fit(drawn[:3], ddof=0),

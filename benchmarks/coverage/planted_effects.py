@@ -60,11 +60,11 @@ DRAWS_OF_TRUTH = 1000
 
 @dataclass(frozen=True)
 class World:
-    """What was planted, and how it is measured.
+    """A world with a planted effect, and its measurement.
 
     Attributes:
-        noise: standard deviation of what a training happens to lose, all its classes alike.
-        images: test images a class.
+        noise: standard deviation of the random accuracy loss of a training, the same for all its classes.
+        images: test images of each class.
     """
 
     seed: int
@@ -214,7 +214,13 @@ def _results(sequences: Sequence[TaskSequence], evaluated: Sequence[EvaluatedRol
 
 @dataclass(frozen=True)
 class Recovered:
-    """Of worlds with one plant: shares with each effect told from 0, with each interval holding the truth, true effects."""
+    """Results over worlds with one planted effect, by effect.
+
+    Attributes:
+        told: share of worlds in which the effect differs from 0.
+        held: share of worlds in which the interval holds the truth.
+        true: mean true effect.
+    """
 
     plant: Plant
     worlds: int

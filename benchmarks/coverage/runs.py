@@ -1,11 +1,14 @@
-"""How often the intervals and verdicts of `seqsearch mcil` hold: few runs, skewed and tied ones, order noise and seed noise.
+"""How often the intervals and verdicts of `seqsearch mcil` hold: few, skewed and tied runs, order noise, seed noise.
 
     python -m benchmarks.coverage.runs [--repeats 4000] [--write]
 
-Nothing is trained: figures of runs are drawn with known truths (five times as many of means). "mean" and "difference": 95 %
-intervals of a method's mean over n runs, and of the difference of two. "false pairs": how often any of all pairs of 7 methods
-that are alike is told. "orders differ": how often that is said; with ratio 0 it is wrong. Each figure is a share with its Monte
-Carlo standard error, and the share of cases in which there was an interval.
+Nothing is trained: figures of runs are drawn with known truths (five times as many for means).
+
+- "mean" and "difference": 95 % intervals of a method's mean over n runs, and of the difference of two means;
+- "false pairs": how often any of all pairs of 7 equal methods differs;
+- "orders differ": how often this is reported; with ratio 0 it is wrong.
+
+Each figure is a share with its Monte Carlo standard error. The share of cases with an interval stands beside it.
 """
 
 from __future__ import annotations
@@ -72,7 +75,7 @@ def means(repeats: int) -> Iterator[Row]:
 
 
 def false_pairs(repeats: int) -> Iterator[Row]:
-    """Any pair told of methods that are alike: what an order does to all of them included."""
+    """Yield how often any pair of equal methods differs; the common effect of an order is included."""
     for name, draw in SHAPES.items():
         for n in RUNS:
             rng = seeded_numpy("coverage-runs", "pairs", name, n)

@@ -100,10 +100,10 @@ def _jackknife(x: Floats, r: int) -> Interval:
 
 
 def stopping(shape: str, S: int, noise: float, repeats: int) -> list[Row]:
-    """What the `RULES` for stopping lead to with a look after every `EVERY` trials.
+    """Simulate the `RULES` for stopping, each checked after every `EVERY` trials.
 
-    ``trials`` on average, at most `LONGEST`; ``left``: what ten more would add on average, in units of the true noise;
-    ``too_early``: share of searches that stopped where that is more than 1.
+    Each row has the mean number of ``trials``, at most `LONGEST`. ``left`` is the mean gain from ten more trials, in
+    units of the true noise. ``too_early`` is the share of searches that stopped with a gain of more than 1 left.
     """
     true, many = SD * noise * math.sqrt(2 / S), np.random.default_rng(1)
     draws = np.nan_to_num(drawn(shape, many, 20_000 * MORE)) + true / math.sqrt(2) * many.normal(size=20_000 * MORE)
@@ -253,7 +253,10 @@ def _stopping(number: int, repeats: int) -> list[Row]:
 
 
 def print_reach() -> None:
-    """The table of docs/selection.md: from how many sd of their paired difference on two settings, or methods, are told apart."""
+    """Print a table of docs/selection.md: the smallest significant difference of two settings, or methods.
+
+    It is in sd of their paired difference.
+    """
     orders = (2, 3, 5, 10, 20)
     print(f"\n| what | error | {' | '.join(f'{S} orders' for S in orders)} |\n|{'---|' * (2 + len(orders))}")
     for k in (4, 30):

@@ -107,7 +107,7 @@ runpy.run_module("protocols.cli", run_name="__main__", alter_sys=True)
 
 @dataclass
 class Storm:
-    """What was done to a study, and what came of it."""
+    """Faults injected into the runs of a study, and their consequences."""
 
     command: str
     options: list[str]
@@ -169,7 +169,7 @@ class Storm:
         self._evaluate(run, False)
 
     def _faults(self, harmed: bool, workers: int) -> list[str]:
-        """What a session is to meet: some that it goes on after, and mostly one that ends it."""
+        """Draw the faults of a session: some that it survives, and mostly one that ends it."""
         passing = ["driver paused", "second driver", *(HARMS if harmed else ())]
         passing += ["worker killed", "worker killed"] if workers else ["clock set"]
         ends = [*ENDS, *RAY_ENDS] if workers else list(ENDS)
@@ -330,7 +330,7 @@ def storm(seed: int, faults: int, scratch: Path, commands: Sequence[str] = tuple
 
 
 def bad(result: dict[str, Any]) -> list[str]:
-    """What is there and should not be."""
+    """Return the kinds of damage that a result reports."""
     twice = ("results_journalled_twice", "states_trained_twice")
     return [k for k in ("differences", *twice, "leaked_files", "leaked_processes", "unclean_ends") if result[k]]
 
@@ -348,7 +348,7 @@ def _limit_files(size: int | None) -> None:
 
 
 def _began(pid: int) -> str:
-    """When a process began (Linux), which tells it from another of its number; empty if it has ended."""
+    """Return when a process began (Linux), which distinguishes processes of equal pid; empty if it has ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     except OSError:

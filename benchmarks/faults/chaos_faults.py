@@ -1,4 +1,7 @@
-"""What strikes a run in `benchmarks.faults.chaos`: one function a fault, true if it found something to strike."""
+"""Faults that `benchmarks.faults.chaos` injects into a run.
+
+There is one function for each fault. It returns true if it found a target.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +105,7 @@ FAULTS: dict[str, Callable[[Session], bool]] = {
     "states deleted": functools.partial(harm_states, how=Path.unlink),
     "states garbled": functools.partial(harm_states, how=garble),
 }
-"""What strikes a session that goes on; true if it found something to strike."""
+"""Faults of a running session, by name; a function returns true if it found a target."""
 RAY_FAULTS: dict[str, Callable[[Session], bool]] = {
     "worker killed": lambda s: kill_part(s, "ray::Worker", "ray::ImplicitFunc"),
     "all it started terminated": functools.partial(kill_all, number=signal.SIGTERM),

@@ -101,7 +101,7 @@ def score_run(folder: Path) -> list[Path]:
 
 
 def read_score(folder: Path) -> None:
-    """What it shows, and as the source of another."""
+    """Read a score run, show it, and read it as the source of another score run."""
     exported = SCORE.read(folder / "run")
     shown = view(exported.summary, exported.results)
     Console(file=io.StringIO()).print(terminal.render(shown, details=True))

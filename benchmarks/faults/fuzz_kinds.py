@@ -316,4 +316,4 @@ KINDS = {
     "run-links": Kind(_all_of_run, _resume_and_read, bytes_changed, linked=True),
     "states-links": Kind(_all_states, _write_states, bytes_changed, linked=True),
 }
-"""What is fuzzed."""
+"""All kinds of files that are fuzzed, by name."""

@@ -1,17 +1,17 @@
-"""What departures from public code do to results, and what prompts do far from pre-training, on glyphs by real training.
+"""Effect of departures from public code on results, and of prompts far from pre-training, by real training on glyphs.
 
     python -m benchmarks.learning.departures [--parts starts,readouts,far,moved] [--write]
 
-- ``starts``: cosine classifiers that are thrown away start at N(0, 0.01^2) here (`seqsearch.methods.parts.cosine`), and uniformly
-  within 1 / sqrt(d) in PILOT.
-- ``readouts``: RanPAC's solved V as it is, and with each class's column divided by its norm, as in a cosine layer; its lambda as
-  here, and as PILOT takes it: by a fifth of the current task's images.
+- ``starts``: the start of cosine classifiers that are thrown away. It is N(0, 0.01^2) here
+  (`seqsearch.methods.parts.cosine`), and uniform within 1 / sqrt(d) in PILOT.
+- ``readouts``: RanPAC's solved V as it is, and with each class's column divided by its norm, as in a cosine layer. Its
+  lambda is chosen as here, and as PILOT chooses it, by a fifth of the current task's images.
 - ``far``: prompts against a linear head on frozen features, on edges of the glyphs, which the network never saw.
-- ``moved``: the note of that name (`seqsearch.training.representation_drift`) of each method that has one.
+- ``moved``: the representation drift (`seqsearch.training.representation_drift`) of each method that records it.
 
-Sequences, seeds and settings are those of `benchmarks.learning.learnability`: 5 tasks of 10 classes (3 for ``moved``),
-``glyph_vit``, test images, one thread. Differences are paired by sequence, with 95 % t-intervals over these sequences,
-conditional on pool and settings.
+Sequences, seeds and settings are those of `benchmarks.learning.learnability`. That is 5 tasks of 10 classes (3 for
+``moved``), ``glyph_vit``, test images, one thread. Differences are paired by sequence. They have 95 % t-intervals over
+these sequences, conditional on pool and settings.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
-"""What methods learn from scratch, on a network that is trained in seconds: beside fine-tuning, replay and the upper bound.
+"""Accuracy of methods from scratch, on a small network: beside fine-tuning, replay and the upper bound.
 
     python -m benchmarks.learning.from_scratch [--methods a,b:x=1] [--seeds 10] [--first-seed 0] [--backbone scratch:tiny-16]
         [--against finetune,replay] [--write [NAME]] [--add]
 
-Twelve glyph classes in three tasks of four, 40 training images each, distorted little (strength .7), seen at 16 pixels; a
-memory of 48 images; all else as the methods' defaults for ``scratch:tiny`` have it. Each seed is a random choice and order of
-classes and a training seed of its own, the same for every method; one thread, in this process. ``Acc`` is the accuracy over
-all classes after the last task on test images: of the head, and of the second classifier where there is one. The intervals
-are of the mean paired difference (Student, 95 %) over draws of classes and training together; for this pool, these sizes and
-these settings.
+The network is trained in seconds. Twelve glyph classes form three tasks of four. Each class has 40 training images,
+with weak distortions (strength .7), seen at 16 pixels. The memory holds 48 images. All other settings are the methods'
+defaults for ``scratch:tiny``. Each seed is a random choice and order of classes and a training seed of its own, the
+same for every method. It uses one thread, in this process.
+
+``Acc`` is the accuracy over all classes after the last task on test images. It is reported for the head, and for the
+second classifier if there is one. Intervals are of the mean paired difference (Student, 95 %), over draws of classes
+and training together. They hold for this pool, these sizes and these settings.
 """
 
 from __future__ import annotations

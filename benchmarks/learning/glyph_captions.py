@@ -1,11 +1,12 @@
-"""What captions of glyphs, their images, and both are worth: nearest class means on classes that no network has seen.
+"""Value of captions of glyphs, of their images, and of both: nearest class means on classes that no network has seen.
 
     python -m benchmarks.learning.glyph_captions [--write]
 
-A task is 10 or 50 random classes of `glyphs:captions=...`, learned from the 20 images of each that are trained and validated on,
-and tested on its 10 test images. Text alone: words, pairs and triples of words, weighted by the logarithm of how rare they are
-among the training texts. Image alone: features of `glyph_vit`. Both: the sum of the two cosines with a class's means. Then
-the features of `glyph_flava`, which reads both, for pairs, and with a blank text or a blank image.
+A task is 10 or 50 random classes of `glyphs:captions=...`. It is learned from the 20 images of each class that are
+trained and validated on, and tested on the 10 test images of each. Text alone uses words, pairs and triples of words.
+They are weighted by the logarithm of their rarity among the training texts. Image alone uses features of `glyph_vit`.
+Both uses the sum of the two cosines with a class's means. The last rows use the features of `glyph_flava`, which reads
+both. They are for pairs, and with a blank text or a blank image.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""What each method learns: final accuracy on the glyph pool in a 5 x 10 sequence, beside `finetune` and the upper bound.
+"""Final accuracy of each method on the glyph pool in a 5 x 10 sequence, beside `finetune` and the upper bound.
 
     python -m benchmarks.learning.learnability [--methods a,b:x=1] [--seeds 3] [--part test] [--write]
 
-Each seed is a random class sequence and a training seed of its own, the same for every method; backbone ``glyph_vit``, one
-thread, in this process. ``Acc`` is the mean accuracy over all classes after the last task, ``ALA`` that right after learning,
-``AFM`` forgetting (`seqsearch.stats.accuracy`). Hyperparameters are the methods' defaults. To choose settings use
-``--part reward``: images that methods then do not learn from either, and no result is reported on.
+Each seed is a random class sequence and a training seed of its own, the same for every method. The backbone is
+``glyph_vit``, with one thread, in this process. ``Acc`` is the mean accuracy over all classes after the last task,
+``ALA`` the accuracy right after learning, ``AFM`` forgetting (`seqsearch.stats.accuracy`). Hyperparameters are the
+methods' defaults. To choose settings use ``--part reward``. Methods do not learn from these images, and no result is
+reported on them.
 """
 
 from __future__ import annotations

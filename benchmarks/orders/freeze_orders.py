@@ -86,7 +86,7 @@ def _same_group(named: Sequence[Named]) -> Matrix:
 
 
 def frozen(data_set: str) -> dict[str, Any]:
-    """What the file of a data set says."""
+    """Return the content of the file of a data set."""
     similarity, named = similarity_of(data_set), classes(data_set)
     shown = [FrozenClass(c.name, c.reads, c.group) for c in named]
     said = {

@@ -1,4 +1,4 @@
-"""What the frozen hard and easy orders are like beyond the S that they are made of.
+"""Properties of the frozen hard and easy orders, beyond the S that they are made of.
 
     python -m benchmarks.orders.frozen_orders [--write]
 
@@ -11,7 +11,7 @@ Each figure is a distance from the mean over random sequences, in standard devia
 
 "Reach" is the share of the distance from that mean to the certified bound, beyond which no sequence lies.
 
-Nothing is trained: these are figures of names.
+Nothing is trained: all figures are computed from names.
 """
 
 from __future__ import annotations

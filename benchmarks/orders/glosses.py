@@ -1,18 +1,19 @@
-"""Similarity of class names by what a dictionary says of them, and how well it and their spelling know what belongs together.
+"""Similarity of class names by dictionary definitions, and how well it and their spelling agree with groups of classes.
 
     python -m benchmarks.orders.glosses [--write]
 
-timm ships the lemmas and definitions of ImageNet's 21,844 synsets, which are WordNet's. They are the texts of a latent semantic
-analysis: TF-IDF of words (sublinear term frequency, English stop words left out, words of one synset alone left out), the first
-`DIMENSIONS` right singular vectors, cosines. So two names are alike where the words of their definitions keep the same company.
+timm ships the lemmas and definitions of ImageNet's 21,844 synsets, which are WordNet's. They are the texts of a latent
+semantic analysis: TF-IDF of words (sublinear term frequency, English stop words left out, words of one synset alone
+left out), the first `DIMENSIONS` right singular vectors, cosines. So two names are alike where the words of their
+definitions keep the same company.
 
-The text of a class is its name and the lemmas and definitions of its synsets: that of its ImageNet number, or all those that
-have the longest possible end of the name ("Black footed albatross", "footed albatross", "albatross") as a lemma. Senses are not
-told apart.
+The text of a class is its name and the lemmas and definitions of its synsets: that of its ImageNet number, or all those
+that have the longest possible end of the name ("Black footed albatross", "footed albatross", "albatross") as a lemma.
+Senses are not distinguished.
 
-What is measured: the share of (pair of one group, pair of two groups) in which the first is more similar (area under the ROC
-curve; 0.5 is chance), for the superclasses of CIFAR-100 and, of ImageNet-R and -A, for animals, artefacts, foods and the rest. It
-says how well a similarity knows groups that people made, nothing of what a network confuses.
+The figure is the area under the ROC curve; 0.5 is chance. It is the share of (pair of one group, pair of two groups) in
+which the first pair is more similar. Groups are the superclasses of CIFAR-100, and animals, artefacts, foods and the
+rest of ImageNet-R and -A. The figure measures agreement with groups that people made, not with confusions of a network.
 """
 
 from __future__ import annotations

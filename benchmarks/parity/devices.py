@@ -85,7 +85,7 @@ def _one(case: Case, device: str) -> Row:
 
 
 def summary(rows: Sequence[Row]) -> list[str]:
-    """What the rows say together, of networks that begin with given weights and from scratch, a line each."""
+    """Summarise the rows in a line each: networks that begin with given weights, and networks from scratch."""
     scratch = {case.label for case in cases_from_scratch()}
     parts = {
         "with given weights": [r for r in rows if "failed" not in r and r["method"] not in scratch],

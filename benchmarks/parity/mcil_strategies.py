@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def ran(seeds: int) -> dict[str, Any]:
-    """What `seqsearch mcil --json` says."""
+    """Return the output of `seqsearch mcil --json`."""
     command = [
         sys.executable,
         "-m",

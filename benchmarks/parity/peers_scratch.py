@@ -1,25 +1,28 @@
-"""Methods from scratch beside other implementations: Avalanche's Replay and ICaRL, and WA and DER written a second time.
+"""Methods from scratch beside other implementations: Avalanche's Replay and ICaRL, and second ones of WA and DER.
 
     python -m benchmarks.parity.peers_scratch [--seeds 5] [--rows replay,icarl,...] [--seconds S] [--go-on] [--write]
 
-Each seed is a sequence of twelve glyph classes in three tasks of four (`POOL`: 40 images each to learn, at 16 pixels), and a
-training seed. Both sides learn it with the same network class (``scratch:tiny-16``), the same images, without augmentation,
-the same sizes, passes, rates along half a cosine in every task, penalties and memory, but with random draws of their own: first
-values, heads, order of images. Compared is the accuracy over all classes after the last task, on the same test images.
+Each seed is a sequence of twelve glyph classes in three tasks of four (`POOL`: 40 images each to learn, at 16 pixels),
+and a training seed. Both sides learn it with the same network class (``scratch:tiny-16``), the same images, without
+augmentation, the same sizes, passes, rates along half a cosine in every task, penalties and memory, but with random
+draws of their own: first values, heads, order of images. Compared is the accuracy over all classes after the last task,
+on the same test images.
 
 WA and DER: `tests.peers.second`, by an author who had not seen those here. Replay and iCaRL: Avalanche, as
-`benchmarks.parity.peers_scratch_avalanche` sets it; what differs still is listed there and in docs/parity.md. Beside them, to
-show what the comparison can tell apart: ``icarl_library``, Avalanche's iCaRL as it comes; ``replay_smaller``, a memory of 24
-images here; ``der_plain``, no auxiliary loss here. ``icarl_head`` is iCaRL evaluated by its trained head, which is noisier than
-by means.
+`benchmarks.parity.peers_scratch_avalanche` sets it; remaining differences are listed there and in docs/parity.md.
+Further rows show which differences the comparison can detect: ``icarl_library``, Avalanche's iCaRL as it comes;
+``replay_smaller``, a memory of 24 images here; ``der_plain``, no auxiliary loss here. ``icarl_head`` is iCaRL evaluated
+by its trained head, which is noisier than by means.
 
-Four trainings of this side on one other sequence had varied little (standard deviation: wa .010, der .046, replay .007, icarl
-.023), and seeds were first set by that. Differences over sequences vary more (.047 to .058 over the first six), so that 24 seeds
-are wanted for half an interval below 3 points. The number follows from how they vary, not from their means.
+Four trainings of this side on one other sequence had varied little (standard deviation: wa .010, der .046, replay .007,
+icarl .023), and seeds were first set by that. Differences over sequences vary more (.047 to .058 over the first six),
+so that 24 seeds are wanted for half an interval below 3 points. The number follows from how they vary, not from their
+means.
 
-Printed for each row: the mean of the differences, here minus there, and its 95 % interval (Student, paired by seed), of all
-seeds and of the first five. It is conditional on the pool, its split and test images, sizes and settings; draws of classes and
-of trainings vary together. Seconds are of processor time, one thread, learning and evaluating, on our side with states kept.
+Printed for each row: the mean of the differences, here minus there, and its 95 % interval (Student, paired by seed), of
+all seeds and of the first five. It is conditional on the pool, its split and test images, sizes and settings; draws of
+classes and of trainings vary together. Seconds are of processor time, one thread, learning and evaluating, on our side
+with states kept.
 """
 
 from __future__ import annotations
@@ -67,7 +70,7 @@ def method(name: str, lr: float, memory: int = MEMORY, **more: object) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """What is compared: a method here with one of its classifiers, and a training there, by its name in `there`."""
+    """A comparison: a method here with one of its classifiers, and a training there, by its name in `there`."""
 
     here: str
     there: str
@@ -167,7 +170,7 @@ def compared(gaps: Sequence[float]) -> dict[str, float]:
 def timed(
     side: Callable[[str, Trainer, Sequence12], Accuracies], name: str, trainer: Trainer, sequence: Sequence12
 ) -> tuple[Accuracies, float]:
-    """What a training reached, and its seconds of processor time."""
+    """Return the accuracies of a training, and its seconds of processor time."""
     began = time.process_time()
     return side(name, trainer, sequence), time.process_time() - began
 

@@ -128,7 +128,7 @@ def ranking_table() -> str:
 
 
 def methods_table() -> str:
-    """What the methods of the ranking reach."""
+    """Return the table of accuracies of the methods in the ranking."""
     rows = sorted(result("ranking")["methods"], key=lambda r: -r["found"])
     heads = ("method", "Acc found", "Acc random", "Acc on emoji, random")
     return markdown(heads, ([short(r["method"]), *(percent(r[k]) for k in ("found", "all", "unseen"))] for r in rows))
@@ -180,7 +180,7 @@ def tuning_table() -> str:
 
 
 def ablations_table(name: str = "ablations") -> str:
-    """What each part of the search adds."""
+    """Return the table of the contribution of each part of the search."""
     heads = ("setting", "trainings of a search", "Acc", "below random, pp", "against the full search, pp")
     return markdown(
         heads,

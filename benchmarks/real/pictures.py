@@ -218,7 +218,10 @@ SIGNS = re.compile(r"-200D-(2640|2642|27A1)-FE0F|-1F3F[B-F]")
 
 
 def concept_of(unified: str) -> str:
-    """What an emoji shows, whatever its gender, skin tone and direction; ``unified``: its code points, as 1F9D1-200D-1F373."""
+    """Return the concept that an emoji shows, without gender, skin tone and direction.
+
+    ``unified``: its code points, as 1F9D1-200D-1F373.
+    """
     return "-".join("1F9D1" if point in PERSONS else point for point in SIGNS.sub("", unified).split("-"))
 
 

@@ -84,7 +84,7 @@ class Runs:
         return seqsearch(*words, "--out", str(out), "--json")
 
     def _kept(self, name: str) -> dict[str, Any]:
-        """What is kept of a command; empty: nothing."""
+        """Return the stored record of a command; empty if there is none."""
         file = self.folder / f"{name}.json"
         return dict(json.loads(file.read_text())) if file.exists() else {}
 

@@ -1,16 +1,19 @@
-"""What each part of the search buys per training: the ablations of CLDyB's Fig. 6 and others, by real training.
+"""Contribution of each part of the search per training: the ablations of CLDyB's Fig. 6 and others, by real training.
 
     python -m benchmarks.search.ablations [--methods simplecil,er] [--first-tasks 5] [--searches 5] [--greedy] [--more]
         [--without SETTING] [--write [NAME]]
 
-Every setting is the same study with one thing changed, for several study seeds, hence first tasks and splits. Found sequences are
-scored with fresh seeds on test images. "Best of random" draws as many random sequences as cost the full search's trainings,
-trains them as a search does and takes the one with the lowest final accuracy on the reward images: what the same effort buys
-without any search. ``--greedy`` adds "best of greedy", which does so with sequences of greedy candidates. ``--more`` adds
+Every setting is the same study with one change, for several study seeds, hence first tasks and splits. Found sequences
+are scored with fresh seeds on test images.
+
+"Best of random" is the result of the same effort without any search. It draws as many random sequences as cost the full
+search's trainings, and trains them as a search does. It takes the sequence with the lowest final accuracy on the reward
+images. ``--greedy`` adds "best of greedy", which does the same with sequences of greedy candidates. ``--more`` adds
 searches that look wider or further, which cost more.
 
-The unit is the first task: means over its searches are averaged, and differences to the full search have 95 % t-intervals over
-first tasks, conditional on this pool, these methods and these settings, not corrected for their number.
+The unit is the first task. Means over its searches are averaged, and differences to the full search have 95 %
+t-intervals over first tasks. They are conditional on this pool, these methods and these settings, and not corrected for
+their number.
 """
 
 from __future__ import annotations
@@ -73,7 +76,7 @@ def settings_of(a: argparse.Namespace) -> dict[str, list[str]]:
 
 
 def flags(a: argparse.Namespace) -> list[str]:
-    """What all settings share."""
+    """Return the flags that all settings share."""
     shared = {"methods": a.methods, "pool": a.pool, "tasks": TASKS, "classes-per-task": CLASSES, "searches": a.searches}
     given = {**shared, **SEARCH, "score-seeds": SEEDS}
     return ["--no-joint", *(word for name, value in given.items() for word in (f"--{name}", str(value)))]
@@ -117,7 +120,7 @@ def _random(study: CldybStudy, number: int, _: Search) -> Sequence[Tasks]:
 
 
 def _greedy(study: CldybStudy, number: int, engine: Search) -> Sequence[Tasks]:
-    """What searches find that choose among their candidates at random."""
+    """Return the sequences of searches that choose among their candidates at random."""
     chance = replace(study, settings=replace(study.settings, searches=number, selector="random", random_sequences=0))
     searches = make_plans(chance).searches
     engine.run(searches, more=True)

@@ -1,25 +1,28 @@
-"""How hard a sequence a search finds with how many trainings of an expensive method: full, with surrogates, screened, or drawn.
+"""Hardness of found sequences by trainings of an expensive method: full, with surrogates, screened, or drawn.
 
     nice python -m benchmarks.search.cheaper [--seeds 10] [--at-a-time 2] [--scratch runs/cheaper] [--write]
 
-For each study seed (first task, split, training noise) on the glyph pool, sequences for a method that trains its network are of
+For each study seed (first task, split, training noise) on the glyph pool, sequences for a method that trains its
+network are of
 
 - *full search* with 2, 4 or 8 candidates evaluated at each step (no look-ahead);
 - *screened*: 8 candidates, of which half or a quarter are evaluated once the fit says something (``--screen-to``);
-- *surrogate* (``--surrogate``): 1, 2 or 4 searches with cheap methods; of several sequences the one is taken on which the
-  expensive method has the lowest accuracy on reward images, trained once on each;
+- *surrogate* (``--surrogate``): 1, 2 or 4 searches with cheap methods; of several sequences the one is taken on which
+  the expensive method has the lowest accuracy on reward images, trained once on each;
 - *surrogate, all evaluated*: one search with cheap methods that evaluates all 32 candidates that are proposed;
-- *greedy, then random* (``--selector random``): of 1, 2 or 4 sequences of greedy candidates drawn at random, likewise;
-- *best of random*: of 1, 2 or 4 random sequences, likewise.
+- *greedy, then random* (``--selector random``): of 1, 2 or 4 sequences of greedy candidates drawn at random, chosen in
+  the same way;
+- *best of random*: of 1, 2 or 4 random sequences, chosen in the same way.
 
-Trainings are those of the expensive method, the first task's included. Those of the final scoring are not counted: they are the
-same for all. Hardness: final accuracy on random sequences minus that on the sequence taken, fresh training seeds, test images, in
-points. The random ones are the four of *best of random*, whichever of them is taken: their mean is free of that choice. To leave
-the taken one out would be to compare it with those that lost, by which the best of four seems a third harder than it is.
+Trainings are those of the expensive method, the first task's included. Those of the final scoring are not counted: they
+are the same for all. Hardness: final accuracy on random sequences minus that on the sequence taken, fresh training
+seeds, test images, in points. The random ones are the four of *best of random*, whichever of them is taken: their mean
+is free of that choice. To leave the taken one out would be to compare it with those that lost, by which the best of
+four seems a third harder than it is.
 
-Rank correlations (Spearman) with J over the 8 candidates of each step of the full search: of the surrogates' J on the same
-prefixes and candidates, and of the screening's prediction. What was trained is journalled in ``--scratch``, so that a killed run
-goes on. ``--write`` stores benchmarks/results/cheaper.json and draws docs/cheaper.svg.
+Rank correlations (Spearman) with J over the 8 candidates of each step of the full search: of the surrogates' J on the
+same prefixes and candidates, and of the screening's prediction. All trainings are journalled in ``--scratch``, so
+that a killed run goes on. ``--write`` stores benchmarks/results/cheaper.json and draws docs/cheaper.svg.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""How extreme the sequences are that annealing finds, beside the published heuristic, long runs, the optimum and the bound.
+"""How extreme sequences found by annealing are, beside the published heuristic, long runs, the optimum and the bound.
 
     python -m benchmarks.search.extremes [--seeds 5] [--long 100000000] [--similarity FILE.npy] [--large] [--write]
 
-"Distance" is that of S from the mean S of all sequences. Matrices of 100 classes: CIFAR-100 class names (cosines of TF-IDF of
-character n-grams), cosines of Gaussian features, the same with groups of groups of classes, and uniform noise. The heuristic
-("The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?") is read in two ways: as Algorithms 1 and 2
-print it, and as section 4.2 tells it (the next task by the latest one, small clusters split). Annealing tries the default
-number of moves, so that nothing but seconds depends on the machine; a long run is one per matrix, number of tasks and
-direction, of ``--long`` moves in each of its restarts. One thread; seconds are of the wall clock, compilation apart.
+"Distance" is that of S from the mean S of all sequences. Matrices of 100 classes: CIFAR-100 class names (cosines of
+TF-IDF of character n-grams), cosines of Gaussian features, the same with groups of groups of classes, and uniform
+noise. The heuristic ("The Lie of the Average: How Class Incremental Learning Evaluation Deceives You?") is read in two
+ways: as Algorithms 1 and 2 print it, and as section 4.2 describes it (the next task by the latest one, small clusters
+split). Annealing tries the default number of moves, so that nothing but seconds depends on the machine; a long run is
+one per matrix, number of tasks and direction, of ``--long`` moves in each of its restarts. One thread; seconds are of
+the wall clock, compilation apart.
 """
 
 from __future__ import annotations

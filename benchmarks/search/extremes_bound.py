@@ -1,12 +1,18 @@
-"""What the certified bound costs and how tight it is, beside 300 supergradient steps and beside the search itself.
+"""Cost and tightness of the certified bound, beside 300 supergradient steps and beside the search itself.
 
     python -m benchmarks.search.extremes_bound [--write]
 
-For every matrix of `benchmarks.search.extremes`, N = 50 to 500 in 10 tasks, S and the similarity within tasks, both directions:
-the bound of `seqsearch.extremes.upper_bound` (a quasi-Newton method), that of plain supergradient steps of a length that falls
-(Polyak's rule, aiming at a gain of .3 / step^.7 of the distance), and one search of default size (two restarts). Distance is
-that of a bound from the mean score of random sequences; the ratio is the new one over the old, below 1 if it is tighter.
-One thread; seconds are of the wall clock, both bounds one after the other in one run.
+Every matrix of `benchmarks.search.extremes` is used, with N = 50 to 500 in 10 tasks. Objectives are S and the
+similarity within tasks, in both directions. Each row compares three results:
+
+- the bound of `seqsearch.extremes.upper_bound`, by a quasi-Newton method;
+- the bound of plain supergradient steps of falling length (Polyak's rule, aiming at a gain of .3 / step^.7 of the
+  distance);
+- one search of default size, with two restarts.
+
+Distance is that of a bound from the mean score of random sequences. The ratio is the new distance over the old one,
+below 1 if the new bound is tighter. One thread is used. Seconds are of the wall clock, both bounds one after the other
+in one run.
 """
 
 from __future__ import annotations

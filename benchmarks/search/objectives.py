@@ -85,7 +85,7 @@ def _print(rows: list[Row], extremes: list[Row]) -> None:
 
 
 def _extremes(similarity: str, objective: str, run: Exported) -> list[Row]:
-    """What is said of the extremes of a run, a row for each method."""
+    """Return the test results of a run's extremes, a row for each method."""
     return [
         {
             "method": m.method,

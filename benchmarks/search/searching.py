@@ -1,12 +1,16 @@
-"""What ``--scheduler asha`` saves and loses, and what ``--searcher optuna`` gains, beside the paper's plain random search.
+"""Savings and losses of ``--scheduler asha``, and gain of ``--searcher optuna``, beside plain random search.
 
     python -m benchmarks.search.searching [--ways fifo,asha,optuna] [--trials 20] [--seeds 8] [--methods replay] [--write [NAME]]
 
-``seqsearch gtep --workers 0`` on two halves of a glyph pool, once a seed each way: random settings that learn all tasks; the same
-settings, of which the worse two thirds are left after task 2; as many settings that Optuna proposes (the first ten are draws, so
-there must be more). A seed draws classes, orders and settings, and all ways share them, so differences are paired.
-Saved: of the first phase's trainings, and of the images that it was stepped on (passes). H is of what was chosen, on
-the half that had no part in the choice. Intervals: Student, over seeds. What is there is written after each seed.
+``seqsearch gtep --workers 0`` runs on two halves of a glyph pool, once for each seed and way of searching:
+
+- ``fifo``: random settings that learn all tasks, the plain random search of the paper;
+- ``asha``: the same settings, of which the worse two thirds are stopped after task 2;
+- ``optuna``: as many settings proposed by Optuna. The first ten are random draws, so there must be more.
+
+A seed draws classes, orders and settings, and all ways share them, so differences are paired. Savings are in trainings
+of the first phase, and in images that it was stepped on (passes). H is of the chosen settings, on the half that had no
+part in the choice. Intervals are Student's, over seeds. Results so far are written after each seed.
 """
 
 from __future__ import annotations
@@ -33,7 +37,7 @@ WAYS = {"fifo": (), "asha": ("--scheduler", "asha"), "optuna": ("--searcher", "o
 
 
 def rows(methods: str, seed: int, ways: Sequence[str], trials: int) -> list[dict[str, Any]]:
-    """What each way of searching cost, and what it found, for each method."""
+    """Return the cost and the result of each way of searching, for each method."""
     found = []
     for way in ways:
         with tempfile.TemporaryDirectory() as scratch:

@@ -77,10 +77,10 @@ def train_tables(
 
 
 def components(table: Table) -> dict[str, float]:
-    """What decides how hard the choice is.
+    """Return the quantities that determine the difficulty of the choice.
 
-    ``spread``: standard deviation of the arms' means. ``noise``: that of an arm over draws, in units of ``spread``.
-    ``correlation``: of two siblings over draws, mean of all pairs; what common random numbers cancel.
+    ``spread``: standard deviation of the arms' means. ``noise``: standard deviation of an arm over draws, in units of
+    ``spread``. ``correlation``: of two siblings over draws, mean of all pairs, which common random numbers cancel.
     """
     pairs = np.triu_indices(len(table), 1)
     spread = float(table.mean(axis=1).std(ddof=1))

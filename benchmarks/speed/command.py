@@ -1,11 +1,12 @@
-"""What a learner by command costs beside its own time: seconds of preparing its folder, starting it, and reading its answer.
+"""Overhead of a learner by command beside its own time: seconds to prepare its folder, start it, and read its answer.
 
     python -m benchmarks.speed.command [--rounds 5] [--write]
 
-The learner sleeps and answers. Its own time is that of the same command on the same folder, run by hand. Twice for every size:
-on a pool that has no files, whose images are written when a command first needs them (cold: all of them; warm: none, as for
-all further seeds, sequences and runs), and on a folder of images, which are named where they lie. The first run of a process
-does not count. Medians and the longest; the last size is that of CIFAR-100 with 100 images a class for learning.
+The learner sleeps and answers. Its own time is that of the same command on the same folder, run by hand. Every size is
+measured twice. First comes a pool that has no files, whose images are written when a command first needs them. In the
+cold case all are written; in the warm case none is, as for all further seeds, sequences and runs. Then comes a folder
+of images, which are used in place. The first run of a process does not count. Figures are the median and the longest
+time. The last size is that of CIFAR-100 with 100 images of each class for learning.
 """
 
 from __future__ import annotations

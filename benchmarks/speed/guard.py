@@ -1,13 +1,14 @@
-"""What it costs to guard results: to compare, after each job, all that jobs share, and to score by functions bound early.
+"""Cost of guarding results: comparing all shared data after each job, and scoring by functions bound early.
 
     python -m benchmarks.speed.guard [--write]
 
-First a search of the size of ``make demo`` with SimpleCIL, whose trainings are the shortest there are, in this process, features
-stored; a training takes its part of the search. Then jobs on a ViT-B with random weights: a method that runs the network on its
-images, so that all parameters are hashed twice a job, and SimpleCIL beside it. The first of each kind does not count.
+The first measurement is a search of the size of ``make demo`` with SimpleCIL, in this process, with stored features.
+Its trainings are the shortest possible. The second measurement is jobs on a ViT-B with random weights. One method runs
+the network on its images, so that all parameters are hashed twice for each job. SimpleCIL runs beside it. The first of
+each kind does not count.
 
-Scores of the same search are checked and counted twice, in turns: as seqsearch does, on copies, and by torch's own methods, as it
-did before.
+Scores of the same search are checked and counted twice, in turns. One way is that of seqsearch, on copies. The other is
+that of earlier versions, by torch's own methods.
 """
 
 from __future__ import annotations

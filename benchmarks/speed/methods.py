@@ -52,8 +52,13 @@ from seqsearch.training.world import World
 
 @dataclass(frozen=True)
 class Needs:
-    """What a step on a batch needs of the network: passes forward and backward of the whole, forward alone, and forward with
-    a backward pass down to block ``block``, with ``tokens`` further input tokens."""
+    """Network passes of a method's step on a batch.
+
+    Attributes:
+        full: forward and backward passes of the whole network.
+        forward: forward passes alone.
+        injected: forward passes with a backward pass down to block ``block``, with ``tokens`` further input tokens.
+    """
 
     full: float = 0.0
     forward: float = 0.0

@@ -1,10 +1,11 @@
-"""What it takes to read a finished run and to write its page, beside another version.
+"""Time to read a finished run and to write its page, beside another version.
 
     python -m benchmarks.speed.pages FOLDER [--before PYTHON] [--repeats 5] [--write]
 
-FOLDER: of `benchmarks.changes.every_command`. ``PYTHON``: the interpreter of an environment into which another version is
-installed. Both versions write the pages of the same runs in turn, each in a process of its own, which writes every page once
-before it is timed. CPU seconds, medians; ratios are this version over the other.
+``FOLDER`` is made by `benchmarks.changes.every_command`. ``PYTHON`` is the interpreter of an environment into which
+another version is installed. Both versions write the pages of the same runs in turn, each in a process of its own. A
+process writes every page once before it is timed. Figures are medians of CPU seconds; ratios are this version over the
+other.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def plain_loop(method: Any, data: InMemory) -> Callable[[], None]:
 
 
 def _learned(method: Any, network: FlavaNetwork, draw: torch.Generator, name: str) -> tuple[list[Tensor], Any]:
-    """What is trained beside a head, and what gives features and a further loss."""
+    """Return the tensors trained beside a head, and a function that returns features and a further loss."""
     if name in ("LowerBound", "UpperBound", "PairReplay"):
         return list(network.parameters()), lambda inputs, queries: (network(inputs), 0.0)
     if name == "PoolOfPrompts":

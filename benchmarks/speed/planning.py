@@ -1,13 +1,16 @@
-"""What a step of planning costs beside the matrix products it needs, and beside the pseudocode as it reads.
+"""Cost of a planning step beside the matrix products it needs, and beside a literal implementation of the pseudocode.
 
     python -m benchmarks.speed.planning [--classes 100,1000,2403,10000] [--write]
 
-One thread, as in workers and driver; seconds are the processor's, for one step of a search. Sizes are those of "CLDyB: Towards
-Dynamic Benchmarking for Continual Learning": 2,403 classes, ViT-Base features (768), five methods, tasks of 20 classes, up to
-1,000 candidates; for the kNN NLL 50 training and 50 reward images of each class. "Products" are the bare matrix products in
-numpy, float32: the limit. "Literal" is the pseudocode, line by line (tests/oracles.py; of the kNN NLL its exact numpy oracle,
-query by query): it would take hours, so it is timed on a part and multiplied. kNN NLLs of all candidates are timed on a few and
-multiplied, both ours and the products.
+It uses one thread, as workers and driver do. Seconds are the processor's, for one step of a search. Sizes are those of
+"CLDyB: Towards Dynamic Benchmarking for Continual Learning". They are 2,403 classes, ViT-Base features (768), five
+methods, tasks of 20 classes, and up to 1,000 candidates. The kNN NLL uses 50 training and 50 reward images of each
+class.
+
+"Products" are the bare matrix products in numpy, float32, which are the limit. "Literal" is the pseudocode, line by
+line (tests/oracles.py). For the kNN NLL it is the exact numpy oracle, query by query. It would take hours, so it is
+timed on a part and multiplied. The kNN NLLs of all candidates, ours and the products, are timed on a few and
+multiplied.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""What the command line takes to answer, a run to its first result, the driver for a rollout, and how large a worker is.
+"""Startup time of the command line and of a run's first result, driver time of a rollout, and memory of a worker.
 
     python -m benchmarks.speed.startup [--before PYTHON] [--repeats 7] [--write]
 
-``PYTHON``: the interpreter of an environment into which another version is installed. Both are measured in turn; medians of each
-are printed, and their ratios. ``help``, ``misspelt`` (the name of a method, which is refused) and ``show`` are CPU seconds of the
-command. The run is a small one with one Ray worker, its features cached; its first result is the first line of its journal that
-holds an edge. Memory: the resident set of Ray's largest worker then. ``driver_ms``: of a rollout, as
-`benchmarks.speed.orchestration` measures it on a tree of results that are made up.
+``PYTHON`` is the interpreter of an environment into which another version is installed. Both versions are measured in
+turn. Medians of each are printed, and their ratios. ``help``, ``misspelt`` and ``show`` are CPU seconds of the command;
+``misspelt`` is the name of a method, which is refused. The run is a small one with one Ray worker and cached features.
+Its first result is the first line of its journal that holds an edge. Memory is the resident set of Ray's largest worker
+at this moment. ``driver_ms`` is of a rollout, as `benchmarks.speed.orchestration` measures it on a tree of made-up
+results.
 """
 
 from __future__ import annotations

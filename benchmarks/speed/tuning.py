@@ -1,14 +1,21 @@
-"""What trials on Ray Tune cost beside their own work: the wall time of a sweep by that of training alone, shared by the workers.
+"""Overhead of trials on Ray Tune: the wall time of a sweep over the time of training alone, shared by the workers.
 
     python -m benchmarks.speed.tuning [--write] [--workers 2] [--trials 10] [--orders 2] [--tasks 3] [--seconds 10]
 
-The real command line in a process of its own, Ray's start included: ``seqsearch gtep`` chooses among ``--trials`` settings of a
-method that learns by sleeping (`benchmarks/speed/sleeping_method.py`: busy cores do not slow it), and evaluates the one chosen.
-Trainings say when they began and ended, so the time of each worker is split: before its first training (the command's start,
-Ray, and the worker's own: imports, pools, backbone), between trainings of one trial (evaluating, the report, the journal),
-between trials (the longest: between what is chosen and what is evaluated), and after the last training (export, Ray's end).
-``processes``: how many worked; as many as workers, where each is used again for all trials, with the images and networks that it
-has. ``load``: processes that wanted a core, on average over the minute before the start.
+It runs the real command line in a process of its own, Ray's start included. ``seqsearch gtep`` chooses among
+``--trials`` settings of a method that learns by sleeping, and evaluates the chosen one. The method is
+`benchmarks/speed/sleeping_method.py`, which busy cores do not slow.
+
+Trainings record when they began and ended, so the time of each worker is split into four parts:
+
+- before its first training: the command's start, Ray, and the worker's own imports, pools and backbone;
+- between trainings of one trial: evaluation, the report, the journal;
+- between trials, the longest of which is between the choice and the evaluation;
+- after the last training: export, Ray's end.
+
+``processes`` is the number of processes that worked. It equals the number of workers if each is used again for all
+trials, with the images and networks that it has. ``load`` is the number of processes that wanted a core, on average
+over the minute before the start.
 """
 
 from __future__ import annotations
