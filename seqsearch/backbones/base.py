@@ -1,4 +1,4 @@
-"""What a backbone is: a pre-trained network, its exact weight tag and the view of images it wants."""
+"""Base of backbones: a pre-trained network, its exact weight tag and the view of images it wants."""
 
 from __future__ import annotations
 
@@ -25,18 +25,20 @@ class Backbone(Protocol):
     dim: int
     view: View
     vit: bool
-    """Whether prompts and adapters can be injected (`seqsearch.backbones.inject`). An own backbone need not say: it is then
-    found out when the first task is learned.
-    ``staged``, if it says so, tells whether there are feature maps behind its stages
+    """Whether prompts and adapters can be injected (`seqsearch.backbones.inject`). A custom backbone need not declare
+    it: it is then found out when the first task is learned.
+
+    Further attributes are optional. ``staged`` says whether there are feature maps behind its stages
     (`seqsearch.backbones.parts.resnet.stages`).
 
-    One that reads the texts of a pool beside its images has ``tokenise(texts) -> dict of tensors [n, ...]`` (`ReadsTexts`); its
-    module is given a mapping of these and of ``images`` (`seqsearch.methods.data.Batch.inputs`). One that begins from scratch
-    is a `FromScratch`.
+    A backbone that reads the texts of a pool beside its images has ``tokenise(texts) -> dict of tensors [n, ...]``
+    (`ReadsTexts`). Its module then gets a mapping of these and of ``images`` (`seqsearch.methods.data.Batch.inputs`). A
+    backbone that begins from scratch is a `FromScratch`.
 
-    ``presets``, if an own one says so, are the defaults of methods that hold with it, the first that a parameter has: of
-    ``("tiny", "scratch")`` those of ``scratch:tiny``, then those of all networks from scratch. Else a `FromScratch` has
-    ``("scratch",)``, any other the published ones."""
+    ``presets`` of a custom backbone name the defaults of methods that hold with it. The first preset that a parameter
+    has counts. With ``("tiny", "scratch")`` these are the defaults of ``scratch:tiny``, then those of all networks from
+    scratch. Without ``presets``, a `FromScratch` has ``("scratch",)``, any other backbone the published defaults.
+    """
 
     def module(self) -> torch.nn.Module:
         """A fresh copy with the pre-trained weights: preprocessed images ``[n, 3, s, s]`` -> features ``[n, dim]``.
@@ -55,7 +57,7 @@ class ReadsTexts(Protocol):
     """A backbone of image-text pairs."""
 
     def tokenise(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
-        """What its module reads of ``n`` texts: tensors ``[n, ...]`` by name.
+        """Tokenise ``n`` texts: the inputs of its module, tensors ``[n, ...]`` by name.
 
         Raises:
             UserError: a text is too long.

@@ -174,7 +174,7 @@ def _loaded(where: str, file: str, attention: str, version: tuple[int, ...]) -> 
 
 
 def _of_file(name: str) -> str:
-    """What files call a parameter of `FlavaNetwork`."""
+    """Return the name in files of a parameter of `FlavaNetwork`."""
     own = next(own for own in PLACES if name.startswith(own))
     return PLACES[own] + name.removeprefix(own)
 

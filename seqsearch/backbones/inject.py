@@ -1,10 +1,11 @@
-"""What prompt and adapter methods put into a vision transformer: tokens at the input, and into each block prefixes of keys and
-values, adapters, low-rank changes. The network itself is never touched, so that one frozen copy serves everybody.
+"""Injections of prompt and adapter methods into a vision transformer. Tokens enter at the input; prefixes of keys and
+values, adapters, and low-rank changes enter each block. The network itself is never changed, so that one frozen copy
+serves all methods.
 
-Works for every timm `VisionTransformer` of ordinary blocks, whatever its width, depth, heads and pooling, the embedded one
-included. With nothing injected the operations are timm's own, and so are the bits.
+Works for every timm `VisionTransformer` of ordinary blocks, whatever its width, depth, heads and pooling, the embedded
+one included. With nothing injected the operations are timm's own, and so are the bits.
 
-`Transformer` runs the parts one by one, because what lies before the first injection is the same in every epoch:
+`Transformer` runs the parts one by one, because everything before the first injection is the same in every epoch:
 ``pool(run(tokens(images), blocks))``.
 """
 
@@ -65,11 +66,11 @@ class LowRank:
 
 @dataclass(frozen=True, eq=False)
 class Injection:
-    """What goes into one block.
+    """Injections into one block.
 
     Attributes:
         prefix: further keys and values of its attention.
-        adapter: beside its MLP: reads what the MLP's normalisation reads, is added to what the MLP gives.
+        adapter: beside its MLP. It reads the input of the MLP's normalisation, and its output is added to the MLP's.
         attention_adapter: the same beside its attention.
         low_rank: changes of its projections, by ``q``, ``k``, ``v``.
     """
@@ -211,7 +212,7 @@ def _attention(attn: Any, x: Tensor, injection: Injection) -> Tensor:
 
 
 def _attended(q: Tensor, k: Tensor, v: Tensor, prefix: Prefix | None, attn: Any) -> Tensor:
-    """What queries ``[n, heads, N, D / heads]`` read from keys and values, and from a prefix."""
+    """Return the attention of queries ``[n, heads, N, D / heads]`` to keys and values, and to a prefix."""
     if prefix is None:
         return functional.scaled_dot_product_attention(q, k, v)
     keys, values = (_heads(part, attn, len(q)).to(q.dtype) for part in (prefix.keys, prefix.values))

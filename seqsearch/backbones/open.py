@@ -15,11 +15,12 @@ from seqsearch.core.registry import load, made, names
 from seqsearch.core.typed import brief
 
 MEMBERS = ("name", "tag", "digest", "dim", "view", "module", "preprocess")
-"""What an own backbone must have."""
+"""Attributes that a custom backbone must have."""
 
 
 PRESETS = ("embedded", "tiny", "scratch")
-"""What a method's parameters may have other defaults and search spaces for (`seqsearch.methods.config.param`)."""
+"""Presets for which a method's parameters may have other defaults and search spaces
+(`seqsearch.methods.config.param`)."""
 _SAID: dict[str, tuple[str, ...]] = {}
 """Presets of own backbones by their texts, as they were when last made in this process."""
 

@@ -1,4 +1,4 @@
-"""Classes that are the same thing twice: the same dish in two food data sets.
+"""Finds classes that are the same thing twice, as the same dish in two food data sets.
 
 They attract the greedy sampler, since nothing looks more alike, and make a task impossible rather than hard.
 """

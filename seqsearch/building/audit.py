@@ -1,9 +1,9 @@
-"""What the columns of a table give away: how well each alone predicts the class of an image it has not seen.
+"""Audit of the columns of a table: how well each column alone predicts the class of an image it has not seen.
 
-A lookup from value to class is made of half of the images of each class and evaluated on the other half. Images that are bound
-together are in one half, or the same value of one advert would be learned and asked. A value stands for the class of whose
-images it has the largest share; one that was not seen, or is missing, for no class. Values are those of captions: a price
-that occurs once gives nothing away.
+Half of the images of each class make a lookup from value to class, which is evaluated on the other half. Images that
+are bound together are in one half. Otherwise the same value of one advert would be learned and evaluated. A value
+stands for the class of whose images it has the largest share. A value that was not seen, or is missing, stands for no
+class. Values are those of captions, so a price that occurs once predicts nothing.
 """
 
 from __future__ import annotations

@@ -29,10 +29,10 @@ MOST_LINE = 1 << 20
 
 
 def read_captions(path: Path, bound: str | None, as_table: bool) -> CaptionRecords:
-    """What a file or folder says of images.
+    """Read the captions of images from a file or folder.
 
     Args:
-        bound: name of the field or column that says what an image is of.
+        bound: name of the field or column that names the subject of an image.
         as_table: captions are made of columns afterwards (`seqsearch.building.caption_tables`): there need be no text.
 
     Raises:
@@ -188,15 +188,15 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass
 class CaptionRecords:
-    """What a source says of images ``[n]``, one record each.
+    """Records about images ``[n]`` from one source, one record an image.
 
     Attributes:
         source: the file or folder.
         keys: the image as it is named there.
         texts: its captions; from a table, none yet.
-        splits: part of a predefined split; None if the source says none of any.
-        bound: what it is of; None if no such column was asked for.
-        unit: what a record is called in messages; ``places`` its number in the source.
+        splits: part of a predefined split; None if the source has none.
+        bound: the subject of the image; None if no such column was asked for.
+        unit: the name of a record in messages; ``places`` its number in the source.
         table: the columns of a table whose rows are the records.
     """
 

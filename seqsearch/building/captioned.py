@@ -25,12 +25,12 @@ from seqsearch.pools.parts.layout import SPLITS
 
 @dataclass(frozen=True)
 class CaptionOptions:
-    """What becomes of captions.
+    """Options for captions: their source, the columns, and the treatment of leaks.
 
     Attributes:
         source: file or folder that holds them; None: those that the images bring along.
         columns: of a table, for the captions: ``default``, ``all``, or names with commas; None: it holds texts.
-        bound: field or column that says what an image is of.
+        bound: field or column that names the subject of an image.
         leaks: captions that hold the class's name (``full``) or its last word (``head``) are dropped; ``keep`` keeps all.
         synonyms: JSON file of other names of classes, which are looked for as the names are.
         captioned_only: images without a caption, and captions without an image, are left out instead of refused.
@@ -46,7 +46,7 @@ class CaptionOptions:
 
 @dataclass
 class Found:
-    """What was seen on the way."""
+    """Findings about captions while a pool is built."""
 
     leaks: Leaks
     audit: list[Audited] = field(default_factory=list)
@@ -79,7 +79,7 @@ class Captioned:
         return [self._texts[row] for row in rows.tolist()]
 
     def sets(self, rows: Rows) -> list[str | None]:
-        """What each row is bound to."""
+        """Return the value that each row is bound to."""
         return [self.bound_values[row] for row in rows.tolist()] if self.bound_values else [None] * len(rows)
 
     def __getattr__(self, name: str) -> Any:

@@ -33,10 +33,10 @@ EXAMPLES = 3
 BATCH = 50_000
 """Captions that are compared at a time, about."""
 BETWEEN = "(?: ?s)? ?"
-"""What may stand between two words of a name (as a pattern): ``brewer s blackbird`` is a brewer blackbird, and ``blackfooted`` is
+"""Pattern of the text between two words of a name: ``brewer s blackbird`` is a brewer blackbird, and ``blackfooted`` is
 black footed."""
 OTHERWISE = " \n "
-"""What stands between spellings of one text: no name spans it."""
+"""Separator of the spellings of one text; no name spans it."""
 LETTERS = {
     "ß": "ss",
     "æ": "ae",
@@ -54,18 +54,18 @@ LETTERS = {
 WRITTEN_OUT = (("([aou])\u0308", r"\1e"), ("a\u030a", "aa"), ("ø", "oe"))
 """Umlauts and the like, decomposed, as they are written without accents: ``Mueller``."""
 _SPELT = f"\\p{{Cf}}|{'|'.join(pattern for pattern, _ in WRITTEN_OUT)}"
-"""What a text has that may be spelt otherwise."""
+"""Pattern of characters of a text that have another spelling."""
 _NO_NAME = re.compile(r"(class |label |category )?[\d ]*")
 """Names that stand for numbers: nobody writes them into a caption."""
 
 
 @dataclass
 class Leaks:
-    """What a filter took out.
+    """Captions and images that a filter removed.
 
     Attributes:
         captions: dropped, of ``of_captions``; ``samples`` of ``of_samples`` (images that had a caption).
-        classes: group, class, captions and samples dropped, examples; of those with any.
+        classes: group, class, captions and samples dropped, examples; of classes with any.
         nameless: classes whose names are numbers: nothing can be looked for.
         synonyms: further names that were looked for.
     """

@@ -1,8 +1,8 @@
-"""Which record of captions is of which image.
+"""Matches records of captions to images.
 
-Records are matched to images by name: by path below the source, by path without ending, by class folder and name, or by name
-alone, whichever of these gives most images a record of their own (the first of equal ones). What is ambiguous, doubled, or left
-over is refused, in one line.
+Records are matched by name: by path below the source, by path without ending, by class folder and name, or by name
+alone. The rule that gives most images a record of their own is used (the first of equal ones). Records that are
+ambiguous, doubled, or left over are refused, in one line.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ RULES: tuple[Callable[[str], str], ...] = (
     lambda p: "/".join(_ending(p).split("/")[-2:]),
     lambda p: _ending(p).split("/")[-1],
 )
-"""What an image may be known by: its path, its path without ending, class folder and name, its name."""
+"""Names by which a record may mean an image: its path, its path without ending, class folder and name, its name."""
 
 
 def matched(records: CaptionRecords, names: Sequence[str], root: str, captioned_only: bool) -> NDArray[np.int64]:

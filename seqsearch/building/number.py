@@ -35,9 +35,9 @@ IRREGULAR = {
     "iris": "irides",
     "staff": "staves",
 }
-"""What ends so in the singular ends so in the plural: ``woman``, ``dormouse``."""
+"""Irregular plurals. They also hold for longer words with the same ending: ``woman``, ``dormouse``."""
 WHOLE = {"ox", "die", "person", "penny", "genus", "iris", "staff"}
-"""Those of them that are whole words only (``fox``)."""
+"""Words of `IRREGULAR` that match only as whole words (``fox`` is no ``ox``)."""
 ENDINGS = (
     ("y", "ies", 1),
     ("f", "ves", 3),
@@ -81,7 +81,7 @@ NO_PLURAL = {
 
 
 def plurals(word: str) -> Iterator[str]:
-    """What the plural of a word may be.
+    """Yield the possible plurals of a word.
 
     >>> [w for w in plurals("wolf") if w != "wolfes"], "fungi" in plurals("fungus"), "women" in plurals("woman")
     (['wolfs', 'wolves'], True, True)
@@ -92,7 +92,7 @@ def plurals(word: str) -> Iterator[str]:
 
 
 def singulars(word: str) -> Iterator[str]:
-    """What the singular of a word may be, if it is a plural.
+    """Yield the possible singulars of a word; none if it is no plural.
 
     >>> {"goose"} == set(singulars("geese")), "fungus" in singulars("fungi"), "box" in singulars("boxes"), [*singulars("glass")]
     (True, True, True, [])

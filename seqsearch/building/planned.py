@@ -28,7 +28,8 @@ class Planned:
     emptied: int = 0
 
     def pieces(self, max_images: int, seed: int) -> list[Piece]:
-        """What is taken of it: all (``max_images`` 0), or so many, drawn by ``seed`` over all pieces, in the order they lie."""
+        """Return the images to take. With ``max_images`` 0 they are all images, else so many, drawn by ``seed`` over
+        all pieces, in their order."""
         if not 0 < max_images < sum(len(rows) for _, rows in self.everything):
             return list(self.everything)
         drawn = np.sort(self._order(seed)[:max_images])
@@ -73,7 +74,7 @@ def plan(sources: Sequence[tuple[str, Pool]], merge_aliases: bool) -> tuple[list
 
 
 SPLIT_NAMES = tuple({"reward": "validation"}.get(part, part) for part in GIVEN)
-"""What the column ``split`` says of each position in `GIVEN`."""
+"""Values of the column ``split``, in the order of `GIVEN`."""
 
 
 class ImageMetadata:

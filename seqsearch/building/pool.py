@@ -38,7 +38,7 @@ Observe = Callable[[str, int, int, int], None]
 
 @dataclass(frozen=True)
 class Options:
-    """What to keep.
+    """Criteria for classes and images that the pool keeps.
 
     Attributes:
         min_images: classes with fewer usable images are dropped.
@@ -56,7 +56,7 @@ class Options:
 
 @dataclass
 class Report:
-    """What was made, and what was left out on the way."""
+    """Report of a build: the pool's contents, and all that was left out."""
 
     classes: list[tuple[str, str, int]] = field(default_factory=list)
     """Group, name, images."""
@@ -79,7 +79,7 @@ class Report:
     ignored_count: int = 0
     notes: list[str] = field(default_factory=list)
     captions: dict[str, Found] = field(default_factory=dict)
-    """What was seen of captions, by source: leaks, the audit of columns, what was left out."""
+    """Findings about captions by source: leaks, the audit of columns, omissions."""
 
     @property
     def images(self) -> int:

@@ -14,7 +14,7 @@ SCHEMA = "seqsearch-pool-recipe/1"
 LARGEST, DEEPEST = 1 << 18, 5
 """Bytes of the file; lists and mappings within each other."""
 SUFFIXES = ("", ".parquet")
-"""What a source may end in: a folder, or a file made of it."""
+"""Suffixes of a source: a folder has none, a file made of it has ``.parquet``."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Recipe:
 
     @property
     def public(self) -> list[Source]:
-        """What goes in: sources that anybody can get."""
+        """Sources that anybody can get. The others are left out of the pool."""
         return [s for s in self.sources if s.published]
 
 
@@ -111,7 +111,7 @@ def there(recipe: Recipe, folder: Path) -> tuple[list[tuple[str, Path]], list[So
 
 
 def counted(recipe: Recipe, names: Sequence[str], made: Sequence[tuple[str, str, int]]) -> list[Counted]:
-    """What became of the sources ``names``; ``made`` are (group, class, images) of the pool."""
+    """Count the classes and images of the sources ``names`` in the pool, whose (group, class, images) are ``made``."""
     lines = []
     for source in recipe.public:
         if source.name not in names:

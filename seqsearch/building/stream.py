@@ -29,7 +29,7 @@ AT_A_TIME = 4096
 
 @dataclass(frozen=True)
 class Report:
-    """What was made: samples written, classes, and samples that were left out since their images are missing."""
+    """Report of a build: samples written, classes, and samples that were left out because their images are missing."""
 
     samples: int
     classes: int

@@ -121,7 +121,7 @@ def _kind(time: str) -> type | None:
 
 
 def _lines_of(file: Path, header: bool) -> Callable[[int], str]:
-    """What a sample of a text is called: its line, from 1; empty lines hold none."""
+    """Return a function that names a sample of a text in messages by its line, from 1. Empty lines are no samples."""
 
     def line(sample: int) -> str:
         with open(open_regular(file), "rb") as opened:

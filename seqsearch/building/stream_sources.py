@@ -1,4 +1,5 @@
-"""What a stream is made of: lists, CSV files, folders, arrays of features, Parquet files; each as labels, times and payload."""
+"""Sources of streams: lists, CSV files, folders, arrays of features and Parquet files. Each gives labels, times and
+payload."""
 
 from __future__ import annotations
 
@@ -188,7 +189,7 @@ def of_parquet(file: Path) -> Source:
 
 
 def _payload(file: Path, opened: ParquetFile, found: Columns) -> tuple[Any, int]:
-    """What reads images, paths or features, and values of a feature."""
+    """Return a reader of images, paths or features, and the number of values of a feature."""
     nothing, n = np.arange(len(found.labels)), len(found.labels)
     if found.payload in ("image", "path"):
         images = StreamImages(str(file), "", (), opened, found.payload, nothing)

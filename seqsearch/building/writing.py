@@ -36,7 +36,7 @@ class Image(NamedTuple):
     split: str | None
     captions: Sequence[str] = ()
     bound: str | None = None
-    """What it is of: images of a class with the same value stay together."""
+    """Subject of the image: images of a class with the same value stay together."""
     mark: bytes | None = None
     """Digest of ``data``, if it is known."""
 
@@ -87,7 +87,8 @@ class Writer:
         self._bytes += size
 
     def _texts(self, image: Image) -> bytes:
-        """What the digest takes of the texts of an image: of a single caption, as it was before images could have several."""
+        """Return the bytes of an image's texts for the digest. A single caption has the form from before images could
+        have several."""
         said: list[Any] = [image.split, None]
         if self._captioned and image.captions:
             said[1] = image.captions[0] if len(image.captions) == 1 else list(image.captions)

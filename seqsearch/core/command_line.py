@@ -18,9 +18,10 @@ from seqsearch.core.typed import brief
 
 PREFIX = "cmd:"
 NEEDED = ("{sequence}", "{out}")
-"""What a command must name: the folder that it is given, and the file that it writes."""
+"""Placeholders that a command must contain: the folder of its task sequence, and the file that it writes."""
 PREDICT = "{predict}"
-"""The list of test images, without labels: a command that names it gives predictions, and is graded by us."""
+"""Placeholder of the list of test images, without labels. A command that contains it writes predictions, which
+seqsearch evaluates."""
 PLACES = (*NEEDED, PREDICT, "{seed}")
 SELF_GRADED = " [self-graded]"
 """Behind the label of a command that says itself how accurate it is, so that it stands in every table and file."""
@@ -121,8 +122,8 @@ def _located(word: str, directory: Path) -> str:
 
 
 def label_of(found: Sequence[str]) -> str:
-    """What tables call a command: its words, files by their names alone, without interpreter and places; and whether it grades
-    itself.
+    """Return the name of a command in tables: its words, without interpreter and placeholders. Files appear by their
+    names alone. The name also marks a command that evaluates itself.
 
     >>> label_of(["python", "/home/me/my_learner.py", "--lr", ".1", "{sequence}", "{out}"])
     'cmd:my_learner.py --lr .1 [self-graded]'

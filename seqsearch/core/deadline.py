@@ -1,5 +1,5 @@
-"""The moment by which a run must stop, and who ended it: the user and the clock, or a method's own code. The clock is given from
-outside, so that tests need not wait."""
+"""Deadlines of runs, and whether the user, the clock or a method's own code ended a session. The clock is an argument,
+so that tests need not wait."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TimeIsUp(Exception):
 
 
 class Struck(KeyboardInterrupt):
-    """What interrupts a block at its deadline."""
+    """The exception that interrupts a block at its deadline."""
 
 
 _BOUNDS = ("contextlib", __name__, stop.__name__)

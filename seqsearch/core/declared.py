@@ -1,8 +1,10 @@
-"""What modules of this package declare, read without the libraries that they compute with: for lists, help and refusals.
+"""Runs modules of this package without the libraries that they compute with. Lists, help and refusals read declarations
+this way.
 
-A module is run as on any import, from the same compiled code, but a library that takes seconds to import (torch, Arrow, SciPy,
-all but numpy and Python's own) is a stand-in in it: something to derive from, to annotate and to decorate with, which computes
-nothing. Classes, defaults, bounds and rules between parameters are the module's own.
+A module runs as on any import, from the same compiled code. Libraries that take seconds to import (torch, Arrow, SciPy)
+are replaced by stand-ins. Only numpy and the standard library are not. Code can derive from a stand-in, and use it in
+annotations and as a decorator, but a stand-in computes nothing. Classes, defaults, bounds and rules between parameters
+are the module's own.
 """
 
 from __future__ import annotations
@@ -20,9 +22,10 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 PACKAGE = "seqsearch"
 ALIAS = "declared:"
-"""What the names of such modules begin with in `sys.modules`, where dataclasses and `inspect` look for them."""
+"""Prefix of the names of such modules in `sys.modules`, where dataclasses and `inspect` look for them."""
 IMPORTED = frozenset({"numpy", *sys.stdlib_module_names})
-"""What is imported as it is, beside modules of ours that have been imported already and ``seqsearch.core``."""
+"""Libraries that are imported as they are. The same holds for ``seqsearch.core`` and for modules that have been
+imported already."""
 
 
 def module(name: str) -> ModuleType:
@@ -85,7 +88,8 @@ def _import(
     fromlist: Sequence[str] | None = (),
     level: int = 0,
 ) -> Any:
-    """What ``import`` does within such a module."""
+    """Replace ``import`` within such a module. Libraries become stand-ins, except for `IMPORTED` and for libraries that
+    have been imported already."""
     if level:
         name, level = importlib.util.resolve_name("." * level + name, (globals or {})["__package__"]), 0
     top = name.partition(".")[0]

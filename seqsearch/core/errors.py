@@ -1,4 +1,4 @@
-"""The kinds of trouble that are not bugs."""
+"""Exceptions for trouble that is no bug: user errors, failed writes, diverged trainings."""
 
 import traceback
 
@@ -20,7 +20,7 @@ class UserError(Explained):
 
 
 class EngineDied(UserError):
-    """What computes for this process has died, and with it what a process that exits in order would wait for."""
+    """The engine that computes for this process has died. A process that exits in order would wait for it."""
 
 
 class CannotWrite(UserError):

@@ -1,4 +1,5 @@
-"""What there is to be named: methods, learners, pools, streams, backbones, scenarios and formats, one module each."""
+"""Kinds of items that users can name: methods, learners, pools, streams, backbones, scenarios and formats, one module
+each."""
 
 from __future__ import annotations
 
@@ -22,11 +23,12 @@ PACKAGES: dict[ItemKind, str] = {
 LEARNING: tuple[ItemKind, ...] = ("method", "learner")
 """Kinds that may stand for each other in one place, as in ``seqsearch check``."""
 _BUILDS = re.compile(rb"^(def build\(|build\b[^=\n]*= )", re.MULTILINE)
-"""What an item's module has and no other. It is looked for in the text: to list a kind imports none of it."""
+"""Pattern that matches only modules of items. It is searched in the text, so listing a kind imports none of its
+modules."""
 
 
 def names(kind: ItemKind) -> list[str]:
-    """What there is of a kind, sorted, by listing its folder."""
+    """Return the names of all items of a kind, sorted, by listing its folder."""
     package = importlib.import_module(PACKAGES[kind])
     return sorted(name for folder in package.__path__ for name in _in_folder(folder, os.stat(folder).st_mtime_ns))
 

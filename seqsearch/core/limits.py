@@ -19,7 +19,8 @@ def bounded(default: Any, minimum: float, maximum: float) -> Any:
 
 
 def out_of_bounds(value: object, low: float | None, high: float | None) -> str:
-    """What is wrong with a value, in words; nothing where it is no number, or there are no bounds.
+    """Return a message if a value is out of its bounds, else an empty text. A value that is no number, or has no
+    bounds, passes.
 
     >>> out_of_bounds(0, 1, 9), out_of_bounds(10**400, 1, 9), out_of_bounds(float("nan"), 0.5, 1e6), out_of_bounds(3, 1, 9)
     ('must be at least 1', 'must be at most 9', 'must be between 0.5 and 1000000', '')
@@ -56,7 +57,7 @@ def plain(number: float) -> str:
 
 
 def wrong_text(value: str) -> str:
-    """What is wrong with a text that is a setting: it is too long, or holds a character that no file name may.
+    """Return a message if a text cannot be a setting: it is too long, or holds a character that no file name may.
 
     >>> wrong_text("a" * 10**6), wrong_text("a\\0b"), wrong_text("ranpac")
     ('must be at most 65536 characters long', 'must not hold a null character', '')

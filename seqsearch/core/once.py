@@ -1,4 +1,5 @@
-"""What takes long to open is opened once: pools and streams are looked at before anything heavy is imported, used after."""
+"""Opens each pool and stream once within a block. They are checked before anything heavy is imported, and used
+afterwards."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ _kept: ContextVar[dict[tuple[str, str], Any] | None] = ContextVar("opened", defa
 
 @contextmanager
 def opened_once() -> Iterator[None]:
-    """A block in which what is opened twice by one text is opened once; what is behind it is supposed not to change meanwhile."""
+    """Within this block, open each text of a kind once. The files behind it are assumed not to change meanwhile."""
     before = _kept.set({})
     try:
         yield

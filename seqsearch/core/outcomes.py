@@ -1,4 +1,4 @@
-"""What is answered: the result of an edge, of a probe, of a whole rollout. All frozen."""
+"""Answers of the engine: the results of an edge, of a probe, and of a whole rollout. All are frozen."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ class ClassifierCounts:
 
 @dataclass(frozen=True)
 class EdgeResult:
-    """What one edge brought: what is right after its last experience, and what it cost.
+    """Result of one edge: the images right after its last experience, and the cost.
 
-    ``evaluated`` counts the images of each group and class; ``classifiers`` say how many were right, the head first. ``counters``
-    are further figures by name. ``trained`` lists the states that were trained for it: itself, and any ancestor whose state had
-    been lost; empty when the state was still there. ``earlier`` lists the states that were there because an earlier session of
-    the run had trained them; the journal counts one that no earlier session noted (`seqsearch.engine.journal`).
+    ``judged`` counts the evaluated images of each group and class. ``classifiers`` count the images right, the head
+    first. ``counters`` are further figures by name. ``trained`` lists the states that were trained for the edge: its
+    own, and any ancestor whose state had been lost. It is empty when the state still existed. ``earlier`` lists the
+    states that existed because an earlier session of the run had trained them. The journal counts such a state if no
+    earlier session noted it (`seqsearch.engine.journal`).
     """
 
     digest: str
@@ -148,7 +149,7 @@ class Outcome:
     train_seconds: float = 0.0
     message: str = ""
     edges: tuple[EdgeResult, ...] = ()
-    """What it was made of: all that was measured."""
+    """Results of its edges, with all that was measured."""
 
 
 Result = Outcome | ProbeResult

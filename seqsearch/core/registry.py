@@ -134,10 +134,10 @@ def _attribute(module: ModuleType, attribute: str, target: str, kind: ItemKind) 
 
 
 def made(kind: ItemKind, item: Item, members: Iterable[str]) -> Any:
-    """What an item's ``build`` makes of its parameters; it must have these ``members``.
+    """Build an item from its parameters, and check that the result has these ``members``.
 
     Raises:
-        UserError: unknown item or option, or what was made lacks one of them.
+        UserError: unknown item or option, or the result does not have one of the members.
     """
     build = load(kind, item.target)
     with user_code(f"{kind} {item.text!r} cannot be made"):

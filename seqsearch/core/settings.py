@@ -1,7 +1,8 @@
-"""What settings of protocols are made of: one record each, one source for the flags, their help, YAML keys and ``config.json``.
+"""Base of the settings of protocols. One record is the source of the flags, their help, the YAML keys and
+``config.json``.
 
-A protocol's settings derive from those parts that it has: `MethodSettings`, `PoolSettings`, `TaskSettings`.
-Light on purpose: ``seqsearch --help`` imports this and nothing heavy.
+A protocol's settings derive from the records that it needs: `MethodSettings`, `PoolSettings`, `TaskSettings`. The
+module is light on purpose: ``seqsearch --help`` imports it and nothing heavy.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ MOST_TRAININGS = 10_000_000
 
 
 Names = Literal["", "methods", "learners", "backbone", "pools", "grown", "stream", "run"]
-"""What a text may name, so that it is checked before anything heavy is imported, and completed by the shell: methods and pools
-with commas, ``grown`` as STEP:POOL, a ``run`` by its folder."""
+"""Kinds of names that a text may hold. Named items are checked before anything heavy is imported, and the shell
+completes them. Methods and pools are separated by commas, ``grown`` is STEP:POOL, a ``run`` is named by its folder."""
 Group = Literal["first", "what", "search", "scoring", "where", "output"]
-"""Under which heading the help lists a flag: of those to begin with, of what is studied, how sequences (or hyperparameters) are
-searched for, how they are scored, where it runs, what is written and shown."""
+"""Heading under which the help lists a flag. In order they are: where to begin, subject of the study, search for
+sequences or hyperparameters, scoring, place of the computation, and output."""
 
 
 def setting(
@@ -76,7 +77,7 @@ class Settings:
         self.check()
 
     def check(self) -> None:
-        """What goes beyond the bounds of single values; every part calls that of the next.
+        """Check rules beyond the bounds of single values. Every part calls the check of the next.
 
         Raises:
             UserError: values contradict each other.
@@ -121,7 +122,7 @@ def check_trainings(factors: dict[str, int]) -> None:
 
 @dataclass(frozen=True)
 class MethodSettings(Settings):
-    """What is trained: methods on backbones."""
+    """Settings of the methods to train and of their backbones."""
 
     for_example: ClassVar[str] = "ranpac,er"
     """Methods that an error message names."""
@@ -188,7 +189,7 @@ class MethodSettings(Settings):
 
 @dataclass(frozen=True)
 class PoolSettings(Settings):
-    """What images there are, and the seed that everything drawn from them begins with."""
+    """Settings of the pool of images, and the seed from which all random draws of a study begin."""
 
     pool: str = setting(
         "glyphs",
@@ -212,11 +213,11 @@ class PoolSettings(Settings):
 
 @dataclass(frozen=True)
 class StudySettings(PoolSettings, MethodSettings):
-    """Methods that are trained on classes of a pool: what every `seqsearch.study.study.Study` is made from."""
+    """Settings of a study of methods on classes of a pool. Every `seqsearch.study.study.Study` is made from them."""
 
     @property
     def scenario(self) -> str:
-        """What is learned at a time and how it is evaluated (`seqsearch.training.scenario`)."""
+        """Name of the scenario, which defines experiences and their evaluation (`seqsearch.training.scenario`)."""
         return "class_incremental"
 
 

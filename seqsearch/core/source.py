@@ -1,4 +1,5 @@
-"""What Python source does, as text: its syntax tree without comments, docstrings and layout, alike on Python 3.11 to 3.13."""
+"""Canonical text of Python source: its syntax tree without comments, docstrings and layout, the same on Python 3.11 to
+3.13."""
 
 from __future__ import annotations
 

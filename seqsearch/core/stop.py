@@ -17,7 +17,7 @@ from enum import Enum
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN_AFTER = 1.0
-"""Seconds within which a second signal counts as the first: a terminal tells a whole group, and a parent passes it on."""
+"""Seconds within which a second signal counts as the first: a terminal signals a whole group, and a parent passes it on."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -25,7 +25,7 @@ class Stopped(KeyboardInterrupt):
 
 
 class _Mode(Enum):
-    """What the handler does besides setting the flag."""
+    """Actions of the handler besides setting the flag."""
 
     WAIT, RAISE, END = range(3)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 _DOUBTFUL = re.compile(r"[^\n -~]")
-"""What must be asked whether it shows."""
+"""Characters that `shows` has to test: all but newlines and printable ASCII."""
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 """Characters that Unicode calls printable, or that are ignored by default, and that show nothing."""
 

@@ -1,4 +1,4 @@
-"""Whether values that were read from a file are what a record wants."""
+"""Checks that values that were read from a file fit the types of a record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 LARGEST = 2**63 - 1
 PLAIN = ((int, ...), (float, ...), (str, ...))
-"""What tuples hold that need no building."""
+"""Type arguments of tuples whose values need no conversion."""
 
 
 @cache
@@ -22,7 +22,7 @@ def _hints(record: Any) -> dict[str, Any]:
 
 @cache
 def _parts(kind: Any) -> tuple[Any, tuple[Any, ...]]:
-    """What an annotated type is made of: its origin, and what stands in its brackets."""
+    """Return the origin and the arguments of an annotated type."""
     return typing.get_origin(kind), typing.get_args(kind)
 
 
@@ -82,7 +82,7 @@ def brief(value: object) -> str:
 
 
 def in_words(kind: Any) -> str:
-    """What `fits` asks for.
+    """Describe in words the values that `fits` accepts.
 
     >>> in_words(int), in_words(tuple[str, ...]), in_words(typing.Literal["a", "b"])
     ('a whole number of at most 63 bits', 'a list', 'a or b')

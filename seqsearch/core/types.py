@@ -1,8 +1,8 @@
-"""What is asked for, all frozen, all on this page; `seqsearch.core.outcomes` holds what is answered.
+"""Requests to the engine, all frozen, all on this page. `seqsearch.core.outcomes` holds the answers.
 
-A continual-learning state is a pure function of (method, config, seed, replicate, prefix): its `StateKey`, which travels whole.
-What trains is an `Edge`: one more experience on top of a prefix. A `Rollout` is a chain of edges that a planner wants evaluated;
-a `Probe` is what it wants to know of a state.
+A continual-learning state is a pure function of (method, config, seed, replicate, prefix), its `StateKey`, which
+travels whole. An `Edge` trains one more experience on top of a prefix. A `Rollout` is a chain of edges that a planner
+wants evaluated. A `Probe` is a planner's question about a state.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Segment:
 
 
 Experience = Task | Segment
-"""What is learned at a time. The engine needs its ``digest``; what else it is, only the scenario of the world knows."""
+"""Unit of learning. The engine needs only its ``digest``; all else is known to the scenario of the world alone."""
 
 Prefix = tuple[Experience, ...]
 Tasks = tuple[Task, ...]
@@ -141,8 +141,8 @@ class StateKey:
 class Edge:
     """Learn one more experience: the state of ``key.parent`` becomes that of ``key``. The unit that is scheduled.
 
-    ``evaluated`` says on which part of the pool the results are measured; it has no part in the state.
-    ``keep`` says that the state may be extended later; it has no part in any identity.
+    ``judged`` names the part of the pool on which the results are measured; it has no part in the state. ``keep`` says
+    that the state may be extended later; it has no part in any identity.
     """
 
     key: StateKey

@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 
 def read_plain(path: Path, largest: int, deepest: int) -> Any:
-    """What a YAML file says, see `plain`; it may be a pipe, as in ``--config <(...)``.
+    """Parse a YAML file, see `plain`. It may be a pipe, as in ``--config <(...)``.
 
     Args:
         largest: bytes that it may have.
@@ -37,7 +37,7 @@ def read_plain(path: Path, largest: int, deepest: int) -> Any:
 
 
 def plain(text: str, deepest: int) -> Any:
-    """What a YAML text says, without aliases: a few lines of them stand for more than fits into memory.
+    """Parse a YAML text without aliases, because a few lines of aliases can stand for more than fits into memory.
 
     Raises:
         ValueError: it has an alias or a key twice, is nested too deeply, or a value is not of the kind that its tag names.
@@ -72,7 +72,7 @@ def plain(text: str, deepest: int) -> Any:
 
 
 def read_mapping(path: Path, largest: int, deepest: int, schema: str) -> dict[str, Any]:
-    """What a YAML file says that is of a ``schema``, which it names; see `read_plain`.
+    """Read a YAML file that names this ``schema``, and return its other entries; see `read_plain`.
 
     Raises:
         UserError: it cannot be read, or is of another schema.

@@ -37,7 +37,7 @@ class Evaluator(Protocol):
 
 
 class Ledger(Protocol):
-    """What is known already, and where results are put down: a run's journal, or a way to it."""
+    """Store of results, known and new: a run's journal, or a way to it."""
 
     @property
     def trained(self) -> int:

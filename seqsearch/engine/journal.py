@@ -152,7 +152,11 @@ class Journal:
             )
 
     def _line(self, entry: Entry) -> bytes:
-        """What is written must be understood when the run is resumed."""
+        """Return the line of an entry, after a check that it can be read again when the run is resumed.
+
+        Raises:
+            UserError: the journal cannot hold the entry.
+        """
         try:
             line = written(entry)
             understood(line)

@@ -24,7 +24,7 @@ SUM = re.compile(rb',"sum":"([0-9a-f]{32})"}\r?\n?\Z')
 """The end of a line."""
 HASH = re.compile("[0-9a-f]{32}")
 ANY_NUMBERS = ("notes", "counters")
-"""What a method says of its training, and counts, may be any numbers."""
+"""Fields that may hold any numbers: a method's notes of its training, and its counters."""
 
 Entry = dict[str, dict[str, Any]]
 """``edge``, ``probe`` or ``note``, and its values."""

@@ -25,7 +25,7 @@ from seqsearch.planners.base import Planner
 
 @dataclass
 class Counts:
-    """What was done so far, replayed results included; for progress and for the table at the end."""
+    """Counts of the work so far, replayed results included; for progress and for the table at the end."""
 
     trained: int = 0
     """Trainings done."""
@@ -39,7 +39,7 @@ class Counts:
     in_flight: int = 0
     """Edges and probes under way."""
     troubles: dict[str, str] = field(default_factory=dict)
-    """What went wrong in methods, each once, in order, and the traceback of the first time."""
+    """Failures of methods, each once, in order, with the traceback of the first occurrence."""
     rollouts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     """Rollouts finished, by planner."""
 
@@ -212,7 +212,8 @@ class Search:
 
 
 def result_of(edge: Edge, ledger: Ledger) -> EdgeResult | None:
-    """What is known of an edge; of one whose part could not be learned, the result of the edge that tried."""
+    """Return the known result of an edge. If the part of the edge could not be learned, it is the result of the edge
+    that tried."""
     known = ledger.edge(edge.digest)
     if known is not None:
         return known

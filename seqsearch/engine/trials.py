@@ -115,7 +115,7 @@ def learn(
 
 
 def next_edge(trial: Trial, ledger: Ledger) -> Edge | None:
-    """What a trial does next by what is known; None if it is over."""
+    """Return the next edge of a trial that has no known result; None if the trial is over."""
     for rollout in trial.rollouts:
         for edge in rollout.edges():
             known = result_of(edge, ledger)
@@ -127,8 +127,8 @@ def next_edge(trial: Trial, ledger: Ledger) -> Edge | None:
 
 
 def trouble(trial: Trial, number: int, task: int, status: str, message: str) -> str:
-    """What became of a trial that did not end well, in a line: its name, the order of its rollout ``number`` (from 0), the task
-    (from 1), how that ended, and why, shortened."""
+    """Describe a trial that did not end well, in a line. The line holds the trial's name, the order of its rollout
+    ``number`` from 0, the task from 1, the status, and the shortened reason."""
     where = [trial.name, *(f"order {name}" for name in trial.orders[number : number + 1]), f"task {task}"]
     return f"{', '.join(where)}: {status}: {shortened(message, LONGEST_MESSAGE)}"
 
@@ -143,7 +143,7 @@ def place(trial: Trial, digest: str) -> tuple[int, int]:
 
 
 def results(rollout: Rollout, ledger: Ledger) -> list[EdgeResult]:
-    """What is known of a rollout, task by task, up to the first that did not end well."""
+    """Return the known results of a rollout, task by task, up to the first that did not end well."""
     found: list[EdgeResult] = []
     for edge in rollout.edges():
         known = result_of(edge, ledger)
@@ -181,7 +181,7 @@ class _TrialPlanner(CoroutinePlanner):
         super().__init__()
         self.name, self._trial = trial.name, trial
         self.troubles: dict[str, str] = {}
-        """What did not end well, as `trouble` has it."""
+        """Tasks that did not end well, in the words of `trouble`."""
 
     def tell(self, request: Request, result: Result) -> None:
         if isinstance(result, Outcome) and result.status != "ok":

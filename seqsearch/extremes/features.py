@@ -1,4 +1,4 @@
-"""What is measured of a class sequence on a similarity matrix: the terms of the objectives, one by one."""
+"""Features of a class sequence on a similarity matrix: the terms of the objectives, one by one."""
 
 from __future__ import annotations
 

@@ -168,7 +168,8 @@ def descend(
 def part(
     blocks: Floats, own: Floats, pairs: Floats, order: Labels, first: np.int64, last: np.int64, band: int
 ) -> float:
-    """What the tasks at positions first ... last contribute to the score, with the tasks next to them."""
+    """Return the contribution of the tasks at positions first ... last to the score, with the tasks up to ``band``
+    positions away."""
     k, total = order.size, 0.0
     for p in range(first, last + 1):
         total += own[order[p], p] + 0.5 * pairs[p, p] * blocks[order[p], order[p]]

@@ -1,10 +1,11 @@
-"""What is made extreme: a score of an ordered partition of N classes into K tasks, linear in the similarities of pairs.
+"""Objective of the search: a score of an ordered partition of N classes into K tasks, linear in the similarities of
+pairs.
 
 ``labels`` [N] says which task (0 to K - 1) each class is in. With weights ``pairs`` V [K, K] and ``places`` B [N, K],
 
-    score(labels) = 1/2 sum over x != y of V[l_x, l_y] D[x, y] + sum over c of B[c, l_c],
+    score(labels) = 1/2 sum over x != y of V[l_x, l_y] D[x, y] + sum over c of B[c, l_c].
 
-which is what all searches work on, so that each of them serves every objective.
+All searches work on this score, so that each of them serves every objective.
 """
 
 from __future__ import annotations

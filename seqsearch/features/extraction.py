@@ -44,9 +44,9 @@ class Network:
     """The pre-trained network of a backbone, built when it is first needed.
 
     Attributes:
-        lent_to: who was given it, and may have kept it; `ANYBODY` if it was taken.
-        check: called before features are computed, or the network is built, on which all later jobs rely: raises if anything is
-            changed that these rest on.
+        given_to: users that got the network and may have kept it; `ANYBODY` if it was taken.
+        check: called before features are computed, or the network is built, because all later jobs rely on these. It raises if
+            anything that they rest on was changed.
     """
 
     def __init__(self, backbone: Backbone, device: torch.device) -> None:
@@ -97,8 +97,8 @@ class Network:
         return copy.deepcopy(self._module)
 
     def changed(self) -> str:
-        """What is not as it was when the module was first given away; empty if all is. While nobody has it: what was written to,
-        as far as torch counts that, which costs next to nothing."""
+        """Return the entries of the module that changed since it was first given away, in words; empty if none did.
+        Before that, only writes that torch counts are reported, which costs next to nothing."""
         return differs(self._fingerprint, fingerprint(self._module)) if self._fingerprint else self._written()
 
     def patched(self) -> str:

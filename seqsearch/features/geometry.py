@@ -1,4 +1,4 @@
-"""How alike classes and tasks look to a model: cosines, pair potentials, k-nearest-neighbour likelihoods.
+"""Geometry of classes and tasks in a model's features: cosines, pair potentials, k-nearest-neighbour likelihoods.
 
 Equations and figures are those of "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models".
 

@@ -1,4 +1,4 @@
-"""What a backbone reads of a pool's images, and of their texts: preprocessed, on its device."""
+"""Inputs of a backbone from a pool's images and texts: preprocessed, on its device."""
 
 from __future__ import annotations
 
@@ -35,9 +35,11 @@ def moved_to(device: torch.device, inputs: Inputs) -> Inputs:
 
 
 def byte_table(backbone: Backbone) -> torch.Tensor | None:
-    """What a backbone's preprocessing makes of each byte of each colour ``[3, 256]``; None if it does more than that.
+    """Return the preprocessed value of each byte of each colour ``[3, 256]``; None if preprocessing depends on more
+    than the byte.
 
-    Looking bytes up gives the bits of ``preprocess`` itself, on any device, and bytes are a quarter of its floats to send.
+    Looking bytes up gives the bits of ``preprocess`` itself, on any device, and bytes are a quarter of its floats to
+    send.
     """
     import torch
 
@@ -53,7 +55,7 @@ def byte_table(backbone: Backbone) -> torch.Tensor | None:
 
 
 def looked_up(table: torch.Tensor, images: torch.Tensor) -> torch.Tensor:
-    """``[n, 3, s, s]`` bytes -> what ``table`` ``[3, 256]`` says of each."""
+    """Map bytes ``[n, 3, s, s]`` to their entries in ``table`` ``[3, 256]``."""
     import torch
 
     first = torch.arange(0, 768, 256, dtype=torch.int32, device=images.device).view(1, 3, 1, 1)

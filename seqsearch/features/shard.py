@@ -49,7 +49,7 @@ def mapped_shard(folder: Inside, name: str, shape: tuple[int, int]) -> NDArray[n
 
 
 def _head(shape: tuple[int, ...]) -> bytes:
-    """What an array of this shape begins with in a ``.npy`` file."""
+    """Return the header of a ``.npy`` file with an array of this shape."""
     head = io.BytesIO()
     np.lib.format.write_array_header_1_0(head, {"descr": "<f4", "fortran_order": False, "shape": shape})
     return head.getvalue()

@@ -1,7 +1,7 @@
-"""What a toolbox of continual learning wants of a sequence, and what it says of one.
+"""Base of the formats of continual-learning toolboxes: writing sequences in their form, and reading theirs.
 
-Directions are said in words, since toolboxes disagree. *Arrival order*: ``class_order[label] = class_id``, the class that comes
-first stands first (Avalanche, PILOT, PyCIL, LAE). *Inverse*: ``class_order[class_id] = label`` (Mammoth).
+Directions are written out, since toolboxes disagree. *Arrival order*: ``class_order[label] = class_id``, the class that
+comes first stands first (Avalanche, PILOT, PyCIL, LAE). *Inverse*: ``class_order[class_id] = label`` (Mammoth).
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class Order:
 
     @property
     def counted(self) -> dict[str, Any]:
-        """What its numbers count, for a file that is read back: see `seqsearch.formats.numbers.check_counted`."""
+        """The number of classes and their names, by which a file that is read back is checked: see
+        `seqsearch.formats.numbers.check_counted`."""
         return {"classes": self.classes} | ({"class_names": list(self.names)} if self.names else {})
 
     @property
@@ -54,7 +55,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Given:
-    """What a file of a toolbox says.
+    """Contents of a file of a toolbox.
 
     Attributes:
         said: parsed JSON or YAML; of a text file the list of its numbers; of CSV its rows.

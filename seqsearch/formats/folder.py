@@ -65,7 +65,7 @@ def folder_names(sequences: Sequence[str]) -> dict[str, str]:
 
 
 def alike(name: str) -> str:
-    """What two names have in common that some file system or toolbox takes for one: lower case, dashes between.
+    """Return the form in which a file system or toolbox may take two names for one: lower case, dashes between.
 
     >>> alike("A__b.c-")
     'a-b-c'

@@ -1,11 +1,11 @@
-"""What a learner of a stream is, and what it is given.
+"""Base of learners of streams, and the data that they get.
 
-A learner is one file. At each step it has been evaluated on samples that it has not seen, a batch of the stream is revealed with
-its labels, and it learns. All samples revealed so far may be asked for again: storage is free, compute is not ("Rapid
-Adaptation in Online Continual Learning: Are We Evaluating It Right?", section 2). Classes are columns ``0 .. n_classes-1``, all
-known from the start.
+A learner is one file. At each step it has been evaluated on samples that it has not seen, a batch of the stream is
+revealed with its labels, and it learns. It may ask again for all samples revealed so far, because storage is free and
+compute is not. The source is "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?", section 2.
+Classes are columns ``0 .. n_classes-1``, all known from the start.
 
-What it has learned is a pure function of (config, seed, replicate, samples revealed): everything is in `state_dict`.
+The learned state is a pure function of (config, seed, replicate, samples revealed). All of it is in `state_dict`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from seqsearch.methods.data import Batch
 
 HOOKS = ("predict", "learn", "state_dict", "load_state_dict")
-"""What a learner must define."""
+"""Members that a learner must define."""
 
 _AnyConfig = Config  # inside `Learner` the name Config means the class attribute
 
@@ -101,7 +101,7 @@ class Learner(ABC):
 
     @classmethod
     def capabilities(cls, config: _AnyConfig) -> Caps:
-        """What an instance of this config can do; ``cls.caps`` unless a parameter decides it."""
+        """Return the capabilities of an instance of this config: ``cls.caps`` unless a parameter decides them."""
         return cls.caps
 
     @classmethod

@@ -57,7 +57,7 @@ class LastLayer(GradientLearner):
             p.add_(moving, alpha=-c.lr)
 
     def _moving(self) -> list[Tensor]:
-        """What momentum keeps of each parameter."""
+        """Return the momentum buffer of each parameter."""
         states = [self.optimizer.state[p] for p in self.parameters]
         return [
             s.setdefault("momentum_buffer", torch.zeros_like(p)) for s, p in zip(states, self.parameters, strict=True)

@@ -33,7 +33,8 @@ class NearestClassMean(Learner):
         self._knows = False
 
     def _measure(self, seen: Tensor) -> None:
-        """What scores are multiplied by, and what unseen classes have too little; of these columns some may be ``seen`` first."""
+        """Update the factors that normalise the scores, the inverse norms of the sums. Columns that are ``seen``
+        compete from now on; scores of unseen classes are minus infinity."""
         self._knows = self._knows or bool(len(seen))
         self._unseen[seen] = 0.0
         self._scale = self.sums.norm(dim=1).clamp_(min=1e-12).reciprocal_()

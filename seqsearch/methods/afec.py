@@ -227,7 +227,8 @@ class _Stage:
         self.train = learned(task.train, method.context, "pilot", task.generator("augment"))
         self.shuffle = task.generator("shuffle of the empty network")
         self.start = task.generator("head")
-        """What both networks' head rows are drawn from; it is cloned, not drawn from."""
+        """Generator of the first values of both networks' head rows. It is cloned, and no numbers are drawn from it
+        directly."""
         self.block = self.new_block()
         self.target: Parameters = named(method.empty, "")
         self.stiff: dict[str, Tensor] = {}

@@ -1,7 +1,7 @@
-"""What a continual-learning method is, and what it is given.
+"""Base of continual-learning methods, and the resources that they get.
 
-A method is one file. It sees images, never class names or test data, and knows classes as *columns*: a class's column is its
-position in the order of arrival, so that labels, scores and exemplars of one prefix all agree without any mapping.
+A method is one file. It sees images, never class names or test data, and knows classes as *columns*. A class's column
+is its position in the order of arrival, so that labels, scores and exemplars of one prefix agree without any mapping.
 """
 
 from __future__ import annotations
@@ -26,25 +26,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Caps:
-    """What the engine may assume of a method.
+    """Capabilities and needs that a method declares to the engine.
 
     Attributes:
         input: ``labels`` if a learner of streams reads neither images nor features, ``frozen`` if only `Batch.frozen` is ever
             read (no image is then decoded), else ``images``.
         order_invariant_after: final scores do not depend on the order of the tasks after this many; None if they do.
         needs_exemplars: it stores rows of training images and replays them.
-        needs_val: it uses `TaskData.val`, which is empty for all others: they learn from these images, too.
+        needs_val: it uses `TaskData.val`, which is empty for all other methods: they learn from these images, too.
         capacity: number of tasks it was built for; None if there is no limit.
         trains_backbone: its feature space moves with training.
         backbones: ``vit`` if it injects something into a timm `VisionTransformer`, ``maps`` if it reads the feature maps of a
             network's stages, ``pairs`` if it needs a network of image-text pairs (`FlavaNetwork`), else ``any``.
-        pairs: it learns from `Batch.inputs`, so that its backbone may read texts, too; what reads `Batch.frozen` need not say.
+        pairs: it learns from `Batch.inputs`, so that its backbone may read texts, too. Methods that read `Batch.frozen` need
+            not declare it.
         augmentation: the recipe of its source (`seqsearch.methods.parts.augmentation`), which ``--augment`` turns on; empty
             if it learns from images as they are.
         most_classes: how many classes its memory has room for, one exemplar each; None if there is no limit.
         design: columns of CLDyB Table 3 that apply, of `DESIGN`.
-        closed_form: it solves for what it learns from `Batch.frozen`, without steps of gradient, so that all classes of a
-            sequence at once are cheap to learn: ``cldyb`` and ``score`` then do so by default.
+        closed_form: it has a closed-form solution from `Batch.frozen`, without steps of gradient, so that joint training on
+            all classes of a sequence is cheap: ``cldyb`` and ``score`` then do so by default.
     """
 
     input: Literal["labels", "frozen", "images"] = "images"
@@ -83,7 +84,7 @@ class FitReport:
     losses: tuple[float, ...] = ()
     """Mean training loss of each epoch."""
     notes: Mapping[str, float] = field(default_factory=dict)
-    """What the method chose for itself, e.g. RanPAC's lambda."""
+    """Values that the method chose for itself, e.g. RanPAC's lambda."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ _AnyConfig = Config  # inside `Method` the name Config means the class attribute
 
 
 class Context(Protocol):
-    """the resources that a worker gives to a method: the backbone, the device and seeds that do not depend on depth."""
+    """The resources that a worker gives to a method: the backbone, the device and seeds that do not depend on depth."""
 
     device: torch.device
     dim: int
@@ -114,7 +115,7 @@ class Context(Protocol):
     from_scratch: bool
     """Whether `fresh_backbone` is not pre-trained."""
     levels: tuple[torch.Tensor, torch.Tensor]
-    """What black and white are preprocessed to, each ``[3]`` on the CPU."""
+    """Preprocessed values of black and of white, each ``[3]`` on the CPU."""
 
     def fresh_backbone(self) -> torch.nn.Module:
         """An own trainable copy of the pre-trained network on ``device``: images ``[n, 3, s, s]`` -> ``[n, dim]``."""
@@ -140,11 +141,11 @@ class Method(ABC):
     required: ClassVar[tuple[str, ...]] = (
         "fit_task", "predict", "features", "state_dict", "load_state_dict", "memory_footprint",
     )  # fmt: skip
-    """What a subclass must define."""
+    """Members that a subclass must define."""
     Config: ClassVar[type[Config]] = Config
     caps: Caps = Caps()
     variant: ClassVar[str] = ""
-    """What tables say behind its name where it is of a kind with the published method and not the same."""
+    """Text behind its name in tables, for a method that resembles the published one and is not the same."""
 
     def __init__(self, context: Context, config: _AnyConfig) -> None:
         self.caps = self.capabilities(config)
@@ -156,7 +157,7 @@ class Method(ABC):
 
     @classmethod
     def capabilities(cls, config: _AnyConfig) -> Caps:
-        """What an instance of this config can do; ``cls.caps`` unless a parameter decides it."""
+        """Return the capabilities of an instance of this config: ``cls.caps`` unless a parameter decides them."""
         return cls.caps
 
     @abstractmethod
@@ -220,7 +221,7 @@ class Additive(Method):
         return 0
 
     def begin(self, task: TaskData) -> FitReport:
-        """What the first `anchor` tasks are used for beside being learned."""
+        """Adapt to one of the first `anchor` tasks, which is also learned as any other."""
         return FitReport()
 
     @abstractmethod

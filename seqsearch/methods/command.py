@@ -61,7 +61,7 @@ def _content(path: Path) -> str:
 
 @dataclass(frozen=True)
 class CommandConfig(Config):
-    """What a command may take and touch; no part of its identity."""
+    """Limits of a command: its hours and the folders that it may write to. They are no part of its identity."""
 
     hours: float = param(24.0, "Hours for one sequence.", minimum=1e-5, maximum=10_000)
     writes: str = param("", "Folders that it may write to beside its own, separated by colons.")

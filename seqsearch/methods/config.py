@@ -177,7 +177,8 @@ def config_of(build: type[Configurable], item: Item, backbone: str) -> Config:
 
 
 def _misplaced(item: Item) -> str:
-    """What to say of a backbone that was taken for a part of a parameter: ``wa:lr=1@scratch:tiny``; empty if there is none."""
+    """Return a hint if a backbone was taken for a part of a parameter, as in ``wa:lr=1@scratch:tiny``; else an empty
+    text."""
     for name, value in item.params:
         own, at, backbone = str(value).partition("@")
         if at and backbone:

@@ -1,4 +1,4 @@
-"""What a method is given to look at: lazy batches, and one task's training data. Indices travel, pixels are decoded on demand."""
+"""Data that a method sees: lazy batches, and one task's training data. Indices travel; pixels are decoded on demand."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ class ImageSource(Protocol):
         ...
 
     def tokens(self, rows: Rows, generator: torch.Generator | None = None) -> dict[str, torch.Tensor]:
-        """What the backbone reads beside images: tensors ``[n, ...]`` of their texts, by name; nothing if it reads none.
+        """Return the inputs that the backbone reads beside images: tensors ``[n, ...]`` of their texts, by name. They
+        are empty if it reads no texts.
 
-        Of an image with several texts, of a pool that draws one, ``generator`` draws it; without one it is the first.
+        If the pool draws one of an image's several texts, ``generator`` draws it. Without a generator it is the first.
         """
         ...
 
@@ -50,7 +51,7 @@ class ImageSource(Protocol):
         ...
 
     def remembered(self, space: str, rows: Rows, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
-        """What ``look`` gives for images ``[n, d]``, remembered under the name ``space``."""
+        """Return ``look`` of the images ``[n, d]``, cached under the name ``space``."""
         ...
 
 
@@ -72,7 +73,7 @@ class Batch:
 
     @cached_property
     def inputs(self) -> torch.Tensor | dict[str, torch.Tensor]:
-        """What the backbone reads: `images`, or for one that reads texts too a mapping of tensors ``[n, ...]`` by name."""
+        """Inputs of the backbone: `images`, or a mapping of tensors ``[n, ...]`` by name if it also reads texts."""
         tokens = self._source.tokens(self.indices)
         return {"images": self.images, **tokens} if tokens else self.images
 
@@ -157,7 +158,7 @@ class Progress(Protocol):
     """Where a long training leaves what it needs to go on, should it be killed: one place for each of its phases."""
 
     def found(self, phase: str) -> dict[str, Any] | None:
-        """What was left last; None if there is nothing, or it is damaged."""
+        """Return the latest state that was left; None if there is none, or it is damaged."""
         ...
 
     def leave(self, phase: str, state: Callable[[], dict[str, Any]], last: bool = False) -> None:

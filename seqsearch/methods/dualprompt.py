@@ -133,7 +133,7 @@ class DualPrompt(Prompted):
         return self.uniform(self.config.init, (count, *shape), generator)
 
     def pool(self) -> Prompts:
-        """What public code starts from: E-prompts and keys of ``size`` tasks."""
+        """Return the prompts that public code starts from: E-prompts and keys of ``size`` tasks."""
         return {name: self.drawn(name, self.config.size, self.context.generator(name)) for name in ("e", "keys")}
 
     def finalize(self, own: Prompts) -> Prompts:

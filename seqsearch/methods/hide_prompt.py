@@ -204,7 +204,8 @@ class HiDePrompt(Method):
         return report
 
     def _new_prompt(self, task: TaskData) -> tuple[Tensor, Callable[[], Tensor]]:
-        """What is trained ``[layer, 2, P, D]``, and how it is mixed with the mean of the earlier prompts."""
+        """Return the trained prompt ``[layer, 2, P, D]``, and a function that mixes it with the mean of the earlier
+        prompts."""
         if not task.depth:
             drawn = 2 * torch.rand(self.prompts.shape[1:], generator=task.generator("prompt")) - 1
             first = drawn.to(self.context.device).requires_grad_(True)

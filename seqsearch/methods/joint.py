@@ -109,7 +109,7 @@ class Joint(Method):
         self.known = torch.zeros(0, context.dim, device=context.device)
         """Normalised frozen features of the training images ``[n, d]``, for the neighbours."""
         self.chosen = self.config.learners[0]
-        """What predicts."""
+        """Name of the learner that predicts."""
 
     def fit_task(self, task: TaskData) -> FitReport:
         self._store(task)

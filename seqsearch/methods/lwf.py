@@ -98,7 +98,8 @@ class LwF(Tuned):
         return checked_finite(self.head.parameters(), report)
 
     def _answers(self, train: Learned) -> Callable[[Tensor, Batch], Tensor]:
-        """What the network says as it is now: of the images at positions ``[m]``, as they come in this part."""
+        """Return the scores of the present network: a function of positions ``[m]`` and of the images there, as
+        augmented."""
         if train.augment is None:
             known = self.predict(train.batch)
             return lambda positions, part: known[positions.to(known.device)]

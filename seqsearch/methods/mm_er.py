@@ -78,7 +78,7 @@ class PairReplay(PairsKept):
         return replace(report, notes={k: 2 * v if k == PASSES else v for k, v in report.notes.items()})
 
     def _kept(self, new: StoredPairs, task: TaskData) -> StoredPairs:
-        """What is stored after the experience whose pairs are ``new``."""
+        """Return the pairs to store after the experience whose pairs are ``new``."""
         draw = task.generator("stored")
         classes = [torch.nonzero(new.columns == c).flatten() for c in task.columns]
         drawn = [places[torch.randperm(len(places), generator=draw)] for places in classes]

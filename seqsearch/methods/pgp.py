@@ -167,7 +167,8 @@ class PGP(DualPrompt):
 
 
 def outside(keys: Tensor, kept: Tensor) -> Tensor:
-    """What of ``keys`` ``[B, L, D]`` is orthogonal, in each block and head, to the columns of ``kept`` ``[B, H, d, d]``."""
+    """Return the part of ``keys`` ``[B, L, D]`` that is orthogonal, in each block and head, to the columns of ``kept``
+    ``[B, H, d, d]``."""
     heads = keys.view(*keys.shape[:2], *kept.shape[1:3])
     rest: Tensor = heads - torch.einsum("blhd,bhdr,bher->blhe", heads, kept, kept)
     return rest.flatten(-2)

@@ -154,7 +154,7 @@ class RanPAC(Additive):
         self.projection = projection.to(context.device)
         self.vit = Transformer(context.frozen_backbone()) if self.config.adapt == "adapter" else None
         self.adapted: Adapted | Whole | None = None
-        """What the first task made of the backbone: None before it, and always with ``adapt=none``."""
+        """Backbone as adapted by the first task; None before it, and always with ``adapt=none``."""
         self.samples = _no_samples(context.dim)
         """While n < M, on the CPU: features ``[n, d]``, columns ``[n]`` int64 and whether for validation ``[n]``."""
         self.sums: Primal | None = None

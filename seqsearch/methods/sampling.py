@@ -29,7 +29,7 @@ Spaces = Mapping[str, LogUniform | tuple[Any, ...]]
 def search_space(
     method: type[Method], fixed: Mapping[str, Value], backbone: str = "", instead: Spaces = MappingProxyType({})
 ) -> dict[str, LogUniform | tuple[Any, ...]]:
-    """What is drawn from for each tunable parameter with a backbone; those that the user has ``fixed`` are not.
+    """Return the space of each tunable parameter with a backbone, except for parameters that the user has ``fixed``.
 
     ``instead``: spaces that take the place of the method's own.
     """

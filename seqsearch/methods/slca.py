@@ -94,9 +94,9 @@ class SLCA(Method):
         super().__init__(context, config)
         self.backbone = own_backbone(context)
         self.head = empty_head(context.dim, context.device)
-        """Before alignment: what the next task goes on from."""
+        """Before alignment: the head from which the next task goes on."""
         self.aligned = self.head
-        """What predicts."""
+        """Head that predicts."""
         self.gaussians = no_gaussians(context.dim, self.config.covariance)
         self.task_sizes: list[int] = []
 

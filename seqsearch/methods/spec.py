@@ -75,7 +75,7 @@ def method_spec(
 
 
 def capabilities(build: Any, config: Config, label: str) -> Caps:
-    """What a method of this config can do.
+    """Return the capabilities of a method of this config.
 
     Raises:
         UserError: a custom method's `capabilities` fails.
@@ -86,7 +86,7 @@ def capabilities(build: Any, config: Config, label: str) -> Caps:
 
 
 def capabilities_of(spec: MethodSpec, kind: ItemKind = "method") -> Caps:
-    """What a checked method, or item of another ``kind``, can do."""
+    """Return the capabilities of a checked method, or of a checked item of another ``kind``."""
     build = build_of(kind, spec.target)
     return capabilities(build, build_config(build, dict(spec.params), spec.backbone), spec.label)
 

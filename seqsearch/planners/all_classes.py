@@ -1,4 +1,4 @@
-"""How alike all classes look to a method: prototypes, or what is taken for what."""
+"""Similarity of all classes as a method sees them: from prototypes, or from a confusion matrix."""
 
 from __future__ import annotations
 

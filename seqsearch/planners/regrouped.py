@@ -1,4 +1,4 @@
-"""A sequence's own classes otherwise: its tasks in another order, its classes grouped into other tasks; the first task stays."""
+"""Reorders the tasks of a sequence, or regroups its own classes into other tasks. The first task stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What rewards need beyond one rollout's accuracy: joint training on the same classes, and the noise of evaluated images."""
+"""Figures for rewards beyond one rollout's accuracy: joint training on the same classes, and the noise of evaluated
+images."""
 
 from __future__ import annotations
 

@@ -1,8 +1,14 @@
-"""Which candidates are worth a training: a ridge regression on what is known of them before, fitted to what one search has seen.
+"""Screening of candidates: a ridge regression predicts, from one search's earlier candidates, which ones are worth a
+training.
 
-Not in the CLDyB paper. Known of a candidate before it is trained are the k-NN negative log-likelihood of each method (Algorithm
-2), the mean and the largest cosine of its classes to those learned, and the mean pair potential within it (Eq. 5). What it brings
-is the reward of its own task, known from the first simulation on. Both are centred: candidates compete within their step only.
+It is not in the CLDyB paper. These features of a candidate are known before it is trained:
+
+- the k-NN negative log-likelihood of each method (Algorithm 2),
+- the mean cosine of its classes to those learned, and the largest,
+- the mean pair potential within it (Eq. 5).
+
+The target is the reward of its own task, known from the first simulation on. Both are centred: candidates compete
+within their step only.
 
 Shapes: ``B`` candidates of a step, ``n`` evaluated ones of all steps before, ``F`` features.
 """
@@ -60,10 +66,11 @@ def known_before(nll: Sequence[float], own: NDArray[np.int64], geometry: Geometr
 
 
 def predict(steps: Sequence[Step], known_BF: Float64) -> Prediction | None:
-    """What the candidates will bring by what is known of them; None below `FEWEST` evaluated candidates, or without any spread.
+    """Predict the rewards of the candidates from their known features. Return None below `FEWEST` evaluated candidates,
+    or without any spread.
 
-    Ridge regression; features are scaled to a pooled standard deviation of one within steps, rewards to one within each step, so
-    that each step weighs alike, however small its share in the reward.
+    Ridge regression. Features are scaled to a pooled standard deviation of one within steps. Rewards are scaled to one
+    within each step, so that all steps weigh the same, however small their share in the reward.
     """
     informative = [s for s in steps if len(s.reward) > 1 and np.ptp(s.reward) > _FLAT]
     if sum(len(s.reward) for s in informative) < FEWEST:
@@ -94,7 +101,7 @@ def _correlation(x: Float64, y: Float64) -> float:
 
 
 class Screening:
-    """What one search has learned of its candidates.
+    """Selection of a search's candidates by a fit to its earlier candidates.
 
     Args:
         share: of a step's candidates, to be evaluated; 1 evaluates all and computes nothing.
@@ -126,7 +133,7 @@ class Screening:
         return [arms[i] for i in order[:evaluated]]
 
     def learn(self, arms: Sequence[Arm]) -> None:
-        """What became of those that were evaluated."""
+        """Learn from the rewards of the candidates that were evaluated."""
         informative = [a for a in arms if a.rewards and not a.invalid and a.task in self._known]
         if informative:
             known, rewards = [self._known[a.task] for a in informative], [a.rewards[0] for a in informative]

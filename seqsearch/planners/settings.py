@@ -1,4 +1,4 @@
-"""What a search by training decides by: the settings of `seqsearch.planners.mcts`, as a part of a protocol's."""
+"""Settings of a search by training (`seqsearch.planners.mcts`), as a part of a protocol's settings."""
 
 from __future__ import annotations
 

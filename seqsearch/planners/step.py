@@ -1,4 +1,4 @@
-"""What one step of the search holds: the pool in play, its geometry, the candidates as arms of a bandit, the trace."""
+"""State of one step of the search: the pool in play, its geometry, the candidates as arms of a bandit, the trace."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a pool of images is: classes, rows, and a deterministic four-way split.
+"""Base of image pools: classes, rows, and a deterministic four-way split.
 
-A *row* is the address of one image: rows of class ``c`` are the consecutive integers
-``offsets[c] .. offsets[c + 1] - 1``. Everything outside a pool handles rows, never pixels.
+A *row* is the address of one image. Rows of class ``c`` are the consecutive integers from ``offsets[c]`` to ``offsets[c
++ 1] - 1``. Everything outside a pool handles rows, never pixels.
 """
 
 from __future__ import annotations
@@ -96,9 +96,10 @@ Policy = Literal["first", "concat", "random"]
 
 
 class Captioned(Protocol):
-    """What a pool has whose images have texts. How they are used, ``captions=`` of the pool, is a part of its identity.
+    """Protocol of pools whose images have texts. The use of the texts, ``captions=`` of the pool, is a part of its
+    identity.
 
-    An own pool need have no more than `texts`.
+    A custom pool needs `texts` alone.
     """
 
     captioned: bool

@@ -59,7 +59,7 @@ class FolderPool:
         self.digest = "files-" + identity.hexdigest()
 
     def check(self) -> None:
-        """What can be seen of bad images without decoding them all.
+        """Check for bad images as far as possible without decoding them all.
 
         Raises:
             UserError: a file is empty.

@@ -137,7 +137,8 @@ class CaptionedGlyphs(GlyphPool):
         return self._texts(rows, np.zeros(len(rows), dtype=np.int64))
 
     def drawn_texts(self, rows: Rows, generator: torch.Generator) -> list[str]:
-        """What is trained on: any of an image's captions (``random``), or its text.
+        """Return the texts to train on. With ``random`` they are drawn from each image's captions, else they are the
+        images' texts.
 
         Raises:
             UserError: a row is not in the pool.

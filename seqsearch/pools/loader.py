@@ -1,4 +1,4 @@
-"""What comes next is made ready while what is at hand is worked with: for extraction and for training alike."""
+"""Prepares the next item in another thread while the current one is used, for extraction and training."""
 
 from __future__ import annotations
 

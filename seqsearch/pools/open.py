@@ -23,7 +23,7 @@ PATH_KINDS = ("folder", "parquet")
 """Kinds of pools that are named by their path."""
 
 MEMBERS = ("name", "digest", "classes", "native_size", "split_sizes", "given", "images")
-"""What an own pool must have."""
+"""Attributes that a custom pool must have."""
 
 
 def build_pool(text: str) -> Pool:
@@ -49,7 +49,7 @@ def _built(text: str) -> Pool:
 
 
 def check_pool(text: str) -> None:
-    """What is known of a pool's text at once; no image is looked for, and nothing heavy imported.
+    """Check the text that names a pool. No image is looked for, and nothing heavy is imported.
 
     Raises:
         UserError: unknown pool or option.

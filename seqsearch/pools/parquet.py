@@ -149,7 +149,8 @@ class ParquetPool:
         return texts_of(self, rows, self.policy)
 
     def drawn_texts(self, rows: Rows, generator: torch.Generator) -> list[str]:
-        """What is trained on: with ``captions=random`` one of the captions, drawn by ``generator``; else `texts`.
+        """Return the texts to train on. With ``captions=random``, ``generator`` draws one caption an image; else they
+        are `texts`.
 
         Raises:
             UserError: an image has no caption; see `captions`.
@@ -157,7 +158,7 @@ class ParquetPool:
         return drawn_texts_of(self, rows, self.policy, generator)
 
     def sets(self, rows: Rows) -> list[str | None]:
-        """What each row is bound to, as the file says it; the numbers are in ``bound``.
+        """Return the set that each row is bound to, as the file names it. The numbers of the sets are in ``bound``.
 
         Raises:
             UserError: a row is not in the pool, or a file is gone.

@@ -66,7 +66,7 @@ class Union:
         return self._said("texts", rows)
 
     def drawn_texts(self, rows: Rows, generator: torch.Generator) -> list[str]:
-        """What is trained on, drawn by ``generator`` where a pool draws; the text of each row where it does not.
+        """Return the texts to train on, drawn by ``generator`` where a pool draws, else the text of each row.
 
         Raises:
             UserError: a pool has none.
@@ -74,7 +74,8 @@ class Union:
         return self._said("drawn_texts", rows, generator)
 
     def _said(self, what: str, rows: Rows, *further: Any) -> list[str]:
-        """What the method ``what`` of each pool says of its ``rows``, or its ``texts`` where it has no such method."""
+        """Return the texts of ``rows``: of each pool by its method ``what``, or by ``texts`` where it has no such
+        method."""
         rows = np.asarray(rows, dtype=np.int64)
         parts = (np.searchsorted(self._first_row, rows, side="right") - 1).clip(0, len(self.parts) - 1)
         found = [""] * len(rows)

@@ -23,11 +23,11 @@ def plain(name: str) -> str:
 
 
 def forms(c: FrozenClass) -> tuple[set[str], set[str]]:
-    """What a class may be called, as `plain` has it.
+    """Return the names that a class may have, in the form of `plain`.
 
     Returns:
-        First its name, with and without the number before it, how it reads, and the first part of that before a comma; then the
-        other parts, which are other words for it.
+        First the names of the class itself: with and without the number before it, as it reads, and the first part of that
+        before a comma. Then the other parts, which are other words for it.
 
     >>> tuple(map(sorted, forms(FrozenClass("001.Laysan_Albatross", "", ""))))
     (['001laysanalbatross', 'laysanalbatross'], [])
@@ -40,10 +40,11 @@ def forms(c: FrozenClass) -> tuple[set[str], set[str]]:
 
 
 def called(classes: Sequence[FrozenClass], there: Sequence[str], where: str) -> dict[str, str]:
-    """What each frozen class is called among the names that are ``there``; classes that are not there are left out.
+    """Map each frozen class to its name among the names that are ``there``. Classes that are not there are left out.
 
-    A class whose very name is there is that one. To any other belongs the one remaining name that is one of its own `forms` and
-    no other class's, or, where it is no class's own, another word for this class alone.
+    A class whose exact name is there has that name. Any other class gets the one remaining name that is one of its own
+    `forms` and of no other class. A name that is no class's own form goes to a class if it is another word for that
+    class alone.
 
     Raises:
         UserError: several names could be meant.

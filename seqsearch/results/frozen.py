@@ -85,7 +85,7 @@ class Length:
 
 @dataclass(frozen=True)
 class FrozenFile:
-    """What a file holds: classes in the data set's own order, the similarity behind S, the orders."""
+    """Contents of a file: classes in the data set's own order, the similarity behind S, the orders."""
 
     schema: str
     data_set: str
@@ -235,7 +235,7 @@ def named_tasks(
 
 
 def _wrong(file: FrozenFile, length: Length, order: Order) -> str:
-    """What is wrong with an order; empty if nothing is."""
+    """Return a message if an order is inconsistent; else an empty text."""
     wanted = dict.fromkeys(LETTERS[: length.tasks], len(file.classes) // length.tasks)
     if any(Counter(text) != wanted for text in order.labels):
         return f"{order.name} does not have every class in one of {length.tasks} equal tasks"

@@ -1,4 +1,4 @@
-"""What a run leaves behind, as records, and as rows of its files (`seqsearch.results.schema` has their columns)."""
+"""Results of a run as records, and as rows of its files (`seqsearch.results.schema` has their columns)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class RunInfo:
-    """What every file of a run says of the run; ``classes`` holds name and group of every class of its pools."""
+    """Facts about the run in each of its files; ``classes`` holds name and group of every class of its pools."""
 
     run_id: str
     config_digest: str
@@ -172,7 +172,8 @@ def _of_rollout(j: EvaluatedRollout) -> Iterator[Row]:
 
 
 def stored_bytes(row: Mapping[str, Any]) -> int | None:
-    """What a method keeps beyond the backbone: parameters, statistics and exemplars; None where that is not known.
+    """Return the bytes that a method keeps beyond the backbone, or None where they are not known. They are parameters,
+    statistics and exemplars.
 
     Source: "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models", appendix B.3.
     """

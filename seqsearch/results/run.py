@@ -69,7 +69,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class RunResults:
-    """What a run's headline figures come from: role ``rescore``, split ``test``, nothing else."""
+    """Data of a run's headline figures: role ``rescore``, split ``test``, nothing else."""
 
     config: dict[str, Any]
     stats: dict[str, Any] | None
@@ -201,7 +201,7 @@ def trained_nothing(run: Path, config: dict[str, Any]) -> str:
 
 
 def _why_missing(run: Path, config: dict[str, Any], name: str) -> str:
-    """What is to be said of a run without this file."""
+    """Return the message about a run that has no such file."""
     if name != SEQUENCES.file and (why := trained_nothing(run, config)):
         return why
     command = copyable(str(config.get("protocol", "cldyb")).partition("-")[0])  # edge-plan is made by edge

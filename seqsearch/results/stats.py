@@ -11,14 +11,15 @@ from seqsearch.core.typed import fits, sensible
 from seqsearch.storage.reading import json_object
 
 BUDGETED = ("starting_seconds", "budget_seconds")
-"""What ``--time-budget`` did not count, and what it did: of runs all of whose sessions had one."""
+"""Seconds that ``--time-budget`` did not count, and seconds that it did; for runs all of whose sessions had a
+budget."""
 TIMES = ("wall_seconds", "busy_share", "others_seconds", *BUDGETED)
 COUNTS = ("trained", "naive", "replayed", "sessions", "killed_sessions", *TIMES)
 """Numbers in ``stats.json``."""
 
 
 def read_stats(path: Path) -> dict[str, Any]:
-    """What a run did and took, its numbers checked.
+    """Read the statistics of a run, and check their numbers.
 
     Raises:
         UserError: no JSON, or a number that cannot be.

@@ -1,7 +1,7 @@
-"""What a run leaves behind, as Parquet files: task sequences, results, the search's trace, trainings.
+"""Results of a run as Parquet files: task sequences, results, the search's trace, trainings.
 
-Columns are declared in ``seqsearch/results/schema.py``; rows come in a fixed order. ``sequences.parquet`` holds nothing
-that depends on time or workers: the same seed gives the same rows.
+Columns are declared in ``seqsearch/results/schema.py``. Rows come in a fixed order. ``sequences.parquet`` holds nothing
+that depends on time or workers, so the same seed gives the same rows.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def _snapshot(encoder: str) -> Path:
 
 
 def _model_type(folder: Path) -> str:
-    """What ``config.json`` says; empty if there is none."""
+    """Return ``model_type`` of ``config.json``; empty if there is none."""
     config = folder / "config.json"
     return str(json_object(config, links=True).get("model_type", "")) if config.exists() else ""
 

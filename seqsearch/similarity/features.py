@@ -1,4 +1,4 @@
-"""Similarity from what a model makes of the classes: prototypes, or which class it takes for which."""
+"""Similarity of classes as a model sees them: from prototypes, or from a confusion matrix."""
 
 from __future__ import annotations
 

@@ -32,12 +32,12 @@ _COLUMNS = 32
 
 @dataclass(frozen=True)
 class Table:
-    """What a file holds, before it is known to be a similarity.
+    """Contents of a file, before they are known to be a similarity.
 
     Attributes:
         values: ``[N, M]``; NaN where a cell is empty.
         names: None if the file has none.
-        source: what it says of itself, else its name.
+        source: the file's own statement of its source, else its name.
     """
 
     values: Float64

@@ -35,7 +35,7 @@ class StateAccess:
         self.earlier: tuple[str, ...] = ()
         """Trainings whose states the job under way found, and that an earlier session of the run did."""
         self.offers: Mapping[str, Offer] = {}
-        """What is known, for the job under way, of states elsewhere."""
+        """Facts about states elsewhere, for the job under way."""
 
     def get(self, digest: str, training: str | None = None) -> State | None:
         """A copy of a state that is here; ``training`` is what it came of, if not of its own name."""

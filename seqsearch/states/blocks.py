@@ -31,7 +31,7 @@ _NAME = re.compile("[0-9a-f]{32}")
 
 
 class Damaged(Exception):
-    """What lies in a file is not what was written."""
+    """The contents of a file differ from those that were written."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a state consists of."""
+    """Contents of a state: the blocks of its tensors, and its scalars."""
 
     tensors: Mapping[str, Entry]
     scalars: Mapping[str, Any]

@@ -104,7 +104,7 @@ class StateCache:
         return known.manifest if known else self.disk.manifest(digest)
 
     def _shareable(self, parent: str | None) -> Manifest | None:
-        """What a child may refer to: the blocks of its parent, if they are still there."""
+        """Return the manifest that a child may refer to: that of its parent, if all its blocks are still there."""
         known = self.manifest(parent) if parent else None
         return known if known and not self.disk.missing_packs(known) else None
 

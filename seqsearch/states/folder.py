@@ -162,7 +162,8 @@ class StateFolder:
     # ------------------------------------------------------------------------------------------------ as files
 
     def files(self, digest: str, have: Collection[str] = ()) -> Files | None:
-        """What a state consists of, without the packs that somebody has; None if it is not there, or not whole."""
+        """Return the files of a state, without the packs that the receiver has; None if it is not there, or not
+        complete."""
         try:
             content = self._here.read(f"{digest}.json", LARGEST)
             manifest = Manifest.from_json(content)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Offer:
-    """What is known of a state that may have to be brought: ``seconds`` that its training took, its ``size`` in bytes, and
-    who holds it (a handle that the source understands)."""
+    """Facts about a state that may have to be fetched: the ``seconds`` that its training took and its ``size`` in
+    bytes. ``holder`` is a handle of its owner, which the source understands."""
 
     seconds: float = math.inf
     size: int = 0
@@ -58,11 +58,11 @@ class Link:
 def ways(
     chain: Sequence[str], here: int, offers: Mapping[str, Offer], sources: Sequence[StateSource]
 ) -> list[tuple[int, StateSource]]:
-    """What to bring so that the last state of a chain of prefixes is soonest there, the best way first.
+    """List the ways to get the last state of a chain of prefixes, the fastest first.
 
-    ``chain`` holds the states of a prefix of 1, 2, ... tasks, of which the ``here``-th is the longest at hand (0: none). A way
-    is a position in the chain and a source; what comes after it must be trained. Ways that take longer than training all
-    from here are left out; so an empty list says: train.
+    ``chain`` holds the states of a prefix of 1, 2, ... tasks. The ``here``-th is the longest at hand (0: none). A way
+    is a position in the chain and a source; all later states must be trained. Ways that take longer than training
+    everything from ``here`` are left out, so an empty list means: train.
     """
     train = [offers.get(d, Offer()).seconds for d in chain]
     costs: list[tuple[float, int, int, StateSource]] = []

@@ -1,7 +1,8 @@
-"""What trainings under way leave beside the states, in case they are killed: one folder of states (`states.folder`) for each
-training, named by the state to come. When that state is there, or will never be asked for, it is of no use and removed here.
+"""Folders that trainings under way keep beside the states, in case they are killed. Each training has one folder of
+states (`states.folder`), named by the state to come. The folder is useless when that state exists or will never be
+requested, and is then removed here.
 
-No link is followed, only files with names of ours are removed, and folders only when they are empty then.
+No link is followed. Only files with seqsearch's own names are removed, and a folder only when it is then empty.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def place(states: Path, digest: str) -> Path:
 
 
 def forget(states: Path, digests: Iterable[str]) -> None:
-    """Remove what the trainings of these states left; what others are writing there stays."""
+    """Remove the leftovers of the trainings of these states. Files that other processes are writing there stay."""
     for digest in filter(NAME.fullmatch, digests):
         here = Inside(states.parent, (states.name, FOLDER, digest))
         for folder, form in (
@@ -45,7 +46,7 @@ def forget(states: Path, digests: Iterable[str]) -> None:
 
 
 def forget_all(states: Path) -> None:
-    """Remove what any training left beside ``states``, where nobody trains any more."""
+    """Remove the leftovers of all trainings beside ``states``, where nobody trains any more."""
     here = Inside(states.parent, (states.name, FOLDER))
     with contextlib.suppress(OSError):
         forget(states, here.folders(NAME))

@@ -172,7 +172,8 @@ def blind_pass(
 
 @compiled
 def spread(found: Int32, start: int, batch: int, moments: Int64, out: Labels) -> None:
-    """What is seen of M_k by the samples of a chunk: each its own, or in a batch that of its first, kept in ``moments[2]``."""
+    """Give each sample of a chunk its M_k. In a batch all samples get the M_k of its first, which ``moments[2]``
+    keeps."""
     if batch == 1:
         for i in range(out.size):
             out[i] = found[i]

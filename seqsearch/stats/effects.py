@@ -1,17 +1,17 @@
-"""What makes found sequences hard: their classes, how these are grouped into tasks, or the order of the tasks?
+"""Effects that make found sequences hard: of their classes, of the grouping into tasks, and of the order of the tasks.
 
-Four conditions share the first task, the training seeds and the test images: random sequences, the found classes regrouped at
-random, the found tasks in random order, and the sequences as found. Three effects, each that of one condition minus the next,
-add up to the drop from random to found sequences:
+Four conditions share the first task, the training seeds and the test images: random sequences, the found classes
+regrouped at random, the found tasks in random order, and the sequences as found. Three effects, each that of one
+condition minus the next, add up to the drop from random to found sequences:
 
 - *content*: random minus regrouped;
 - *grouping*: regrouped minus reordered;
 - *order*: reordered minus found.
 
-Positive effects make found sequences harder. From `FEWEST_OVER` found sequences on the intervals are over searches: each search
-has one figure a condition, and grouping and order are paired within it. With fewer they are conditional on these found
-sequences, and the regroupings and reorderings that were drawn vary. From three training seeds on they are over seeds, else
-conditional on these trainings (`seqsearch.stats.contrast`).
+Positive effects make found sequences harder. From `FEWEST_OVER` found sequences on, the intervals are over searches.
+Each search has one figure a condition, and grouping and order are paired within it. With fewer sequences, the intervals
+are conditional on these found sequences, and only the drawn regroupings and reorderings vary. From three training seeds
+on, the intervals are over seeds, else conditional on these trainings (`seqsearch.stats.contrast`).
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def required_sequences(
 
     - ``serfling``: L / (1 - (L - 1) / total) >= R^2 ln(2 / delta) / (2 epsilon^2), "Probability Inequalities for the Sum in
       Sampling without Replacement" (Serfling, 1974, Corollary 1.1), on both sides. Never above ``total``: all sequences
-      tell the mean exactly.
+      give the mean exactly.
     - ``1``, ``2``: Theorems 1 and 2 as printed, which have the finite-population factor on the wrong side; None where no L
       satisfies them. ``R`` is the distance of the two extremes in Theorem 2; Theorem 1 has none. L counts the random sequences
       without the two extremes.
@@ -130,7 +130,7 @@ def planned(asked: int, most: int, target: Target) -> int:
 
 
 def wanted(random: ArrayLike, target: Target) -> int:
-    """Random orders in all that ``target`` asks for, as far as ``random [n]`` so far tell; there are enough from n on.
+    """Random orders in all that ``target`` asks for, as far as ``random [n]`` so far show; there are enough from n on.
 
     Tails: a fixed number (`tails.needed_for`), 59 for ``q05``. The mean: `FIRST_LOOK`, then as many as would make the present
     interval narrow enough, shrinking as 1 / sqrt(n) does; at most n as soon as it is. Deterministic.

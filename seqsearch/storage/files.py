@@ -1,4 +1,4 @@
-"""Files that are either whole or not there."""
+"""Atomic writes: a file exists complete, or not at all."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class ParquetFile:
             raise BadParquet(f"{self.rows} rows in {self.size} bytes: a decompression bomb")
 
     def chunk(self, group: int, column: str) -> Any:
-        """What the footer says of a column of values in a row group (``pyarrow.parquet.ColumnChunkMetaData``)."""
+        """Return the footer's entry for a column of values in a row group (``pyarrow.parquet.ColumnChunkMetaData``)."""
         return self.metadata.row_group(group).column(self._paths.index(column))
 
     def span(self, group: int, column: str) -> tuple[int, int]:
@@ -191,10 +191,10 @@ class ParquetFile:
 
 @contextlib.contextmanager
 def damage_reported() -> Iterator[None]:
-    """Whatever goes wrong here is the file's fault.
+    """Report any error within this block as the file's fault.
 
     Raises:
-        BadParquet: with what was said, in a line. A `UserError` has said it already.
+        BadParquet: with the message of the error in one line. A `UserError` has its own message and passes.
     """
     try:
         yield

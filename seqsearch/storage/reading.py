@@ -43,7 +43,7 @@ def open_regular(path: Path | str) -> int:
 
 
 def json_object(path: Path, most: int = 16 << 20, *, links: bool = False) -> dict[str, Any]:
-    """What a file of settings or counts says; with ``links``, it may be one.
+    """Read the JSON object in a file of settings or counts. With ``links``, the file may be a link.
 
     Raises:
         UserError: it cannot be read, or holds something else than an object.
@@ -72,7 +72,7 @@ def _members(within: dict[str, Any] | list[Any]) -> list[Any]:
 
 
 def parsed(text: str | bytes, *, unique: bool = False) -> Any:
-    """What a JSON text says.
+    """Parse a JSON text.
 
     Raises:
         ValueError: it is no JSON, no UTF-8, nested too deeply, or, with ``unique``, has a key twice.

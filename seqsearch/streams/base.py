@@ -1,4 +1,4 @@
-"""What a stream is: samples in order of time, each with a label and an image (or features) that a pool holds."""
+"""Base of streams: samples in order of time, each with a label and an image (or features) that a pool holds."""
 
 from __future__ import annotations
 

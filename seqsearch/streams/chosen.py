@@ -27,7 +27,7 @@ class Chosen:
 
     Args:
         base: where the images are; several pools as a `Union`.
-        picked: row in ``base`` of each sample ``[n]``, in order of time.
+        selected: row in ``base`` of each sample ``[n]``, in order of time.
         labels: class of each sample ``[n]``.
         names: of the classes ``[C]``; some may have no sample.
         groups: of the classes ``[C]``.

@@ -29,8 +29,9 @@ WIDEST = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What there is of each sample but its image: names ``[C]``, labels ``[n]``, times ``[n]`` or None, parts ``[n]`` or None;
-    the column that holds images, paths or features, empty if there is none; and values of a feature."""
+    """Columns of all samples beside their images: names ``[C]``, labels ``[n]``, times ``[n]`` or None, parts ``[n]``
+    or None. ``payload`` is the column that holds images, paths or features, empty if there is none. ``dim`` is the
+    number of values of a feature."""
 
     names: tuple[str, ...]
     labels: Labels
@@ -128,7 +129,11 @@ def _dim(opened: ParquetFile) -> int:
 
 
 def _noted(opened: ParquetFile) -> dict[str, Any]:
-    """What our builder noted; nothing in a file of others."""
+    """Return the metadata that seqsearch's builder wrote; empty for files of other programs.
+
+    Raises:
+        BadParquet: it cannot be read.
+    """
     noted = (opened.metadata.metadata or {}).get(METADATA)
     try:
         found = parsed(noted) if noted is not None else {}

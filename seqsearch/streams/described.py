@@ -1,4 +1,4 @@
-"""What can be said of a stream without looking at an image."""
+"""Description of a stream from its labels, times and parts, without looking at an image."""
 
 from __future__ import annotations
 

@@ -62,10 +62,10 @@ class StreamImages:
         return out
 
     def stored(self, samples: NDArray[np.int64]) -> list[bytes]:
-        """What the file holds of samples ``[m]``: images, or paths.
+        """Read the images, or paths, of samples ``[m]`` from the file.
 
         Raises:
-            UserError: nothing.
+            UserError: a sample has none.
         """
         found = self._column.read(samples)
         if None in found:

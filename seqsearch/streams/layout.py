@@ -48,7 +48,7 @@ def schema(payload: str, timed: bool, parted: bool) -> Any:
 
 
 def options(payload: str) -> dict[str, Any]:
-    """What ``pyarrow.parquet.ParquetWriter`` gets beside the schema."""
+    """Return the options of ``pyarrow.parquet.ParquetWriter`` beside the schema."""
     packed = ("time", "part", "image_bytes", "path_bytes")
     return {
         "use_dictionary": ["part"],
@@ -61,6 +61,6 @@ def options(payload: str) -> dict[str, Any]:
 
 
 def metadata(classes: Sequence[str], content: str, dim: int) -> dict[str, str]:
-    """What is said of the file when all is written."""
+    """Return the metadata of the file, once all is written."""
     said = {"version": VERSION, "classes": list(classes), "content": content, "dim": dim}
     return {METADATA.decode(): json.dumps(said)}

@@ -19,9 +19,9 @@ from seqsearch.streams.base import Stream, checked
 from seqsearch.streams.pool import OPTIONS
 
 MEMBERS = ("name", "digest", "classes", "labels", "times", "pool", "rows")
-"""What an own stream must have."""
+"""Attributes that a custom stream must have."""
 POOL = "pool:"
-"""What the text of a pool that is played as a stream begins with."""
+"""Prefix of the text of a pool that is played as a stream."""
 
 
 def build_stream(text: str) -> Stream:
@@ -40,7 +40,7 @@ def _built(text: str) -> Stream:
 
 
 def check_stream(text: str) -> None:
-    """What is known of a stream's text at once; no sample is looked for, and nothing heavy imported.
+    """Check the text that names a stream. No sample is looked for, and nothing heavy is imported.
 
     Raises:
         UserError: unknown stream, pool or option.
@@ -53,7 +53,7 @@ def check_stream(text: str) -> None:
 
 
 def _item(text: str) -> Item:
-    """What `made` builds.
+    """Parse a stream's text into the item that `made` builds.
 
     Raises:
         UserError: there is no such stream.

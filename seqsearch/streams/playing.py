@@ -27,7 +27,8 @@ Positions = NDArray[np.int64]
 
 
 class View(NamedTuple):
-    """What is evaluated on the way: the order (`Playing.windows`; 0: that of time) and the shift in samples."""
+    """View of the samples that is evaluated while learning. ``window`` is the order (`Playing.windows`; 0: that of
+    time), ``shift`` the shift in samples."""
 
     window: int
     shift: int
@@ -58,8 +59,9 @@ class Playing:
     trace: bool = False
 
     def views(self, window: int) -> tuple[View, ...]:
-        """What is evaluated while learning in the order of ``window``: all shifts in its own order, then other orders at shift 0
-        (ordered learners look at all shuffles, shuffled ones at the order of time). The first is online accuracy."""
+        """List the views that are evaluated while learning in the order of ``window``. All shifts in its own order come
+        first, then the other orders at shift 0. An ordered learner is evaluated in all shuffles, a shuffled one in the
+        order of time. The first view gives online accuracy."""
         others = self.windows if not window else (0,)
         return (*(View(window, s) for s in self.shifts), *(View(w, 0) for w in others))
 
@@ -74,7 +76,8 @@ class Played:
         self.search, self.main, self.held_out = (np.flatnonzero(parts == code) for code in (SEARCH, MAIN, HOLDOUT))
         """Samples of each part, in order of time."""
         self.pool: Pool = self.stream.pool
-        """What is learned and evaluated: images of the search part are never read, and are no part of it."""
+        """Pool of the images that are learned and evaluated. Images of the search part are never read, and do not
+        belong to it."""
         self._kept: Positions | None = None
         if len(self.search) and self.stream.has_images:
             self._kept = np.flatnonzero(parts != SEARCH)

@@ -21,7 +21,7 @@ from seqsearch.streams.chosen import Chosen
 from seqsearch.streams.rows import narrow
 
 OPTIONS = ("burst", "order_seed", "samples")
-"""What ``pool:POOL`` takes beside the options of the pool."""
+"""Options of ``pool:POOL`` beside those of the pool."""
 
 
 def build(pool: str, burst: float = 8.0, order_seed: int = 0, samples: int | None = None) -> Stream:

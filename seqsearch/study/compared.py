@@ -17,7 +17,7 @@ from seqsearch.study.overlap import overlaps
 
 @dataclass(frozen=True)
 class Compared:
-    """What a pool has in common with other images.
+    """Overlap of a pool with other images.
 
     Attributes:
         named: classes that have the same name as one of the others, or may have, and the name of that one.

@@ -1,7 +1,8 @@
-"""What settings name, refused before anything heavy is imported: methods, their parameters, pools, backbones, streams.
+"""Checks the items that settings name before anything heavy is imported: methods, their parameters, pools, backbones,
+streams.
 
-Whatever passes is looked up again when the study is made, and what only that can tell (a timm model, rules of custom methods) is
-refused then, in the same words.
+All items are looked up again when the study is made. Faults that only this look-up finds are refused in the same words.
+Examples are an unknown timm model, and rules of custom methods.
 """
 
 from __future__ import annotations

@@ -31,11 +31,11 @@ NAMED = 20
 
 @dataclass(frozen=True)
 class Pair:
-    """An evaluation image and the one to tune on that is nearest to it.
+    """An evaluation image and the image to tune on that is nearest to it.
 
     Attributes:
-        tuned, evaluated: their classes, by names of their own.
-        tuned_row, judged_row: their places among the images of these classes, from 0.
+        tuned, evaluated: unique names of their classes.
+        tuned_row, evaluated_row: their places among the images of these classes, from 0.
         distance: cosine distance, 0 to 2.
         own: that of the evaluation image to the nearest other one of its own pool.
     """

@@ -1,7 +1,7 @@
-"""What two pools have in common: classes of the same name, classes under two names, images.
+"""Overlap of two pools: classes of the same name, classes under two names, images.
 
-Who tunes on one and evaluates on the other wants none of it: then nothing was chosen by the classes and images that are
-evaluated.
+Tuning on one pool and evaluating on the other needs pools without overlap. Otherwise hyperparameters are chosen by the
+classes and images that are evaluated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from seqsearch.storage.files import cache_root
 from seqsearch.study.same_name import Called, Pair, by_name, folded, paired
 
 ALL = "all"
-"""What allows any overlap."""
+"""Value that allows any overlap."""
 MANY = 20_000
 """Images of a pool, to be decoded, from which progress is reported."""
 NAMED = 5
@@ -35,8 +35,8 @@ class Shared:
     """A class to tune on and one to evaluate on that have something in common.
 
     Attributes:
-        tuned, evaluated: what they are called, each by a name of its own in its pools (`class_names`).
-        tuned_index, judged_index: where they are among the classes of their pools.
+        tuned, evaluated: names of the two classes, each unique in its pools (`class_names`).
+        tuned_index, evaluated_index: their places among the classes of their pools.
         called: ``name`` if it is the same but for case and separators, ``alias`` if one may be called like the other, or empty.
         images: how many different images are in both.
     """
@@ -51,7 +51,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Overlap:
-    """What the classes in play of two pools have in common.
+    """Overlap of the classes in play of two pools.
 
     Attributes:
         tune, evaluated: names of the pools.
@@ -67,7 +67,7 @@ class Overlap:
 
     @property
     def evaluated_indices(self) -> tuple[int, ...]:
-        """evaluation classes that have something in common with one to tune on, increasing."""
+        """Evaluation classes that share something with a class to tune on, increasing."""
         return tuple(sorted({s.evaluated_index for s in self.shared}))
 
 
@@ -79,10 +79,11 @@ def overlaps(
     cache: Path | None = None,
     observe: Observe = lambda done, total: None,
 ) -> Overlap:
-    """What these classes have in common.
+    """Find the overlap of these classes.
 
-    Every image of them is decoded once, small; its fingerprint (`seqsearch.pools.parts.prints`) is kept in ``cache``, by default
-    the user's. Pixels are compared with pixels, so a folder with a Parquet file as well as with drawn images.
+    Every image of them is decoded once, small. Its fingerprint (`seqsearch.pools.parts.prints`) is kept in ``cache``,
+    by default the user's. Pixels are compared with pixels, so a folder can be compared with a Parquet file and with
+    drawn images.
 
     Args:
         observe: called with images done, and all that are to do, for one pool after the other.
@@ -103,7 +104,8 @@ def overlaps(
 
 
 def tenths(notice: Callable[[str], None] | None) -> Observe:
-    """What `overlaps` calls: it tells in a line when it begins, and after each tenth, of pools of more than `MANY` images."""
+    """Return an observer for `overlaps`, which reports progress at the beginning and after each tenth, for pools of
+    more than `MANY` images."""
     before = [-1, 0]
 
     def observe(done: int, total: int) -> None:
@@ -117,10 +119,10 @@ def tenths(notice: Callable[[str], None] | None) -> Observe:
 
 
 def refused(overlap: Overlap, allowed: Sequence[str]) -> None:
-    """That all there is in common is allowed: ``all``, or the name of either class of each pair.
+    """Check that the whole overlap is allowed: by ``all``, or by the name of either class of each pair.
 
     Raises:
-        UserError: something is not, or a name that is allowed is of no class that is in common; in one line.
+        UserError: a pair is not allowed, or an allowed name belongs to no class of the overlap; in one line.
     """
     wanted = {folded(name): name for name in allowed if name != ALL}
     names = [{folded(n) for s in (p.tuned, p.evaluated) for n in (s, s.rpartition("/")[2])} for p in overlap.shared]

@@ -1,4 +1,4 @@
-"""That the images of a world have the texts that its backbones read, before anything is computed."""
+"""Checks that the images of a world have the texts that its backbones read, before anything is computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run was made with, as its ``config.json`` says, so that the same world can be made again."""
+"""Reads the settings of a run from its ``config.json``, so that the same world can be made again."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from seqsearch.results.run import read_config
 
 
 def run_settings(run: Path) -> dict[str, Any]:
-    """What the world and the methods of a run were made with, paths made absolute.
+    """Return the settings of the world and the methods of a run, paths made absolute.
 
     Raises:
-        UserError: no run, or settings that are none.
+        UserError: the folder holds no run, or its settings are invalid.
     """
     config = read_config(run)
     said, directory = config.get("settings"), config.get("directory")

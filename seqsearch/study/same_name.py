@@ -70,7 +70,7 @@ def _stands_for(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _own(c: FrozenClass) -> set[str]:
-    """What a class itself is called, in all forms."""
+    """Return all forms of the name of a class."""
     joined = forms(c)[0]
     return {_singular(c.name)} | joined | ({plain(form) for form in joined} if c.reads else set())
 

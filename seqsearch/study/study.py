@@ -1,4 +1,4 @@
-"""What every protocol needs before it starts: pool, classes in play, methods; checked before any compute is spent."""
+"""The common start of every protocol: pool, classes in play and methods, checked before any compute is spent."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Study:
         return UnionFeatures(Path(self.world.cache), self.world.images, self.world.backbone(backbone), device)
 
     def identity(self) -> dict[str, Any]:
-        """What the names of the settings stand for; written into ``config.json``."""
+        """Return the identities of the items that the settings name, for ``config.json``."""
         return {
             "pool_digest": self.world.images.digest,
             "split_digest": self.world.split.digest,
@@ -103,7 +103,8 @@ class Study:
         return self.world.images.parts
 
     def pools(self) -> list[dict[str, Any]]:
-        """What each pool is, when it comes, how many of its classes are in play, and which of its groups are left out."""
+        """Describe each pool: its identity, the step at which it arrives, the number of its classes in play, and the
+        groups left out."""
         excluded = self.settings.excluded_groups()
         in_play = Counter(c.pool for c in self.view.class_ids)
         return [
@@ -157,7 +158,7 @@ def resolved(
 
 
 def _names_of(backbone: str) -> tuple[str, str]:
-    """What ``--weights`` may call a backbone: as it is named, and without its options."""
+    """Return the names that ``--weights`` may use for a backbone: its full name, and the name without its options."""
     return backbone, parse_item(backbone, "backbone").target
 
 

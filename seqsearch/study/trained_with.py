@@ -1,4 +1,4 @@
-"""What a study says of its methods and of where they are trained: a part of the identity of its run."""
+"""Identity of a study's methods and of the machine that trains them, a part of the identity of its run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from seqsearch.training.world import World
 
 
 def trained_with(world: World, methods: Sequence[MethodSpec], weights: Mapping[str, str]) -> dict[str, Any]:
-    """What every study says of its methods and of where they are trained; ``weights``: tags by backbone."""
+    """Return the identity of a study's methods and of the device and software that train them; ``weights``: tags by
+    backbone."""
     return {
         "weights": dict(weights),
         "methods": described(methods),
@@ -27,7 +28,7 @@ def trained_with(world: World, methods: Sequence[MethodSpec], weights: Mapping[s
 
 
 def described(methods: Sequence[MethodSpec]) -> dict[str, Any]:
-    """What the labels of methods stand for; a command has no backbone that is known."""
+    """Map the labels of methods to their identities. A command has no known backbone."""
     return {
         m.label: {"digest": m.digest, "backbone": "" if m.command else m.backbone, "params": dict(m.params)}
         for m in methods

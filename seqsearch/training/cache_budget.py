@@ -1,4 +1,4 @@
-"""How much memory the caches of a worker may take: a share of what there is, so that methods have the rest."""
+"""Memory budget of a worker's caches: a share of the free memory, so that methods have the rest."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class CacheBudget:
 
 
 MOST = CacheBudget()
-"""What they may take where there is plenty."""
+"""Upper limits of the caches, where memory is plenty."""
 
 
 def cache_budget(workers: int = 1, limit: int | None = None, free: int | None = None) -> CacheBudget:

@@ -1,4 +1,4 @@
-"""the resources that a worker gives to a method: pixels, frozen features, the backbone, seeds, and one task's training data."""
+"""The resources that a worker gives to a method: pixels, frozen features, the backbone, seeds, and one task's training data."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class PoolSource:
 
     @cached_property
     def levels(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """What black and white are preprocessed to, each ``[3]`` on the CPU."""
+        """Preprocessed values of black and of white, each ``[3]`` on the CPU."""
         side = self.backbone.view.size
         ends = np.stack([np.zeros((3, side, side), np.uint8), np.full((3, side, side), 255, np.uint8)])
         black, white = self.backbone.preprocess(ends)[:, :, 0, 0].cpu()
@@ -91,7 +91,7 @@ class PoolSource:
         return self.tokens_of(self.texts(rows) if generator is None else self.pools.drawn_texts(rows, generator))
 
     def tokens_of(self, texts: list[str]) -> dict[str, torch.Tensor]:
-        """What the backbone reads of any texts."""
+        """Return the inputs that the backbone reads of any texts; none if it reads no texts."""
         found = self.backbone.tokenise(texts) if isinstance(self.backbone, ReadsTexts) else {}
         return {n: t.to(self.device) for n, t in found.items()}
 
@@ -145,7 +145,7 @@ def _selected(unit: _Unit, features: torch.Tensor, wanted: Rows) -> torch.Tensor
 
 
 class WorkerContext:
-    """the resources that a worker gives to a method (`seqsearch.methods.base.Context`), whose target is ``borrower``."""
+    """The resources that a worker gives to a method (`seqsearch.methods.base.Context`), whose target is ``borrower``."""
 
     def __init__(self, source: PoolSource, seed: int, replicate: int, borrower: str = "") -> None:
         self._source, self._borrower, self.seed, self.replicate = source, borrower, seed, replicate

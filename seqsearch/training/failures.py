@@ -1,4 +1,4 @@
-"""What goes wrong inside a method: as a status, and as one line."""
+"""Turns errors of a method into a status, and into one line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class WrongAnswer(ValueError):
 
 
 def _described(answer: Any, dtype: bool) -> str:
-    """What a value is: the shape of a tensor alone, unless its ``dtype`` is asked for."""
+    """Describe a value in words: the shape of a tensor alone, unless its ``dtype`` is asked for."""
     if answer is None:
         return "None"
     tensor, shape = isinstance(answer, torch.Tensor), getattr(answer, "shape", None)
@@ -79,7 +79,7 @@ def traceback_of(error: BaseException) -> str:
 
 
 def _said(error: BaseException) -> str:
-    """What an error says of itself; nothing if it cannot."""
+    """Return the text of an error; empty if the error cannot give one."""
     try:
         return str(error)
     except BaseException as second:

@@ -1,4 +1,5 @@
-"""What jobs share stays as it was: compared after each job, put back, and the method that changed it is named (contract C10)."""
+"""Guards the state that jobs share. After each job the state is compared and restored, and the method that changed it
+is named (contract C10)."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class _FewImages(PoolSource):
 
 
 class _Meter:
-    """What is saved for backward passes at most, and what lives beside that after steps at most (bytes)."""
+    """Peak memory of tensors saved for backward passes, and peak memory of all else after steps (bytes)."""
 
     def __init__(self) -> None:
         self.saved = self.largest = self.fixed = 0

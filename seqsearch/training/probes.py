@@ -32,13 +32,13 @@ Features = NDArray[np.float32]
 
 
 class StateView:
-    """What a probe sees of a state: features and scores of rows. The state is restored, or trained, when it is first asked.
+    """Features and scores of rows in a state, for probes. The state is restored, or trained, when it is first asked.
 
     Args:
-        state: gives the method in its state.
+        state: returns the method in its state.
         source: of images and frozen features.
         space: names the feature space.
-        prepare: called before the method looks at images: what was looked at earlier decides nothing.
+        prepare: called before the method looks at images, so that earlier look-ups have no influence.
         remembered: features by (space, class or block, part), so that a class that stands in many candidate tasks is looked at
             once.
     """

@@ -1,4 +1,5 @@
-"""What all jobs of a process share beside networks: torch's defaults and modes, threads, the folder, environment, generators."""
+"""State that all jobs of a process share beside networks: torch's defaults and modes, threads, the folder, environment,
+generators."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What is learned at a time, and how it is evaluated: the part of training that depends on the kind of continual learning.
+"""Scenarios define the experience that is learned at a time, and its evaluation. They are the part of training that
+depends on the kind of continual learning.
 
-A scenario is an item of its kind: a module in ``training/scenarios`` with ``build(world, source)``, or ``FILE.py:OBJECT``. The
-trainer keeps and restores states; what an experience is, only its scenario knows.
+A scenario is an item of its kind: a module in ``training/scenarios`` with ``build(world, source)``, or
+``FILE.py:OBJECT``. The trainer keeps and restores states; only the scenario knows the contents of an experience.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ SourceOf = Callable[[str], PoolSource]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What `Scenario.evaluate` found: images by group and class, and how many of them each classifier got right."""
+    """Result of `Scenario.evaluate`: images by group and class, and how many of them each classifier got right."""
 
     counts: Counts
     classifiers: tuple[ClassifierCounts, ...]
@@ -53,7 +54,7 @@ class Scenario(ABC):
 
     stepwise: bool = True
     learns: ClassVar[Any] = Method
-    """What is trained: the base class of its kind (`seqsearch.core.registry`)."""
+    """Base class of the learners that it trains (`seqsearch.core.registry`)."""
 
     def __init__(self, world: World, source: SourceOf) -> None:
         self.world, self.source = world, source
@@ -65,7 +66,7 @@ class Scenario(ABC):
 
     @abstractmethod
     def data(self, method: Method, key: StateKey) -> TaskData:
-        """What ``method``, in the state of ``key.parent``, is given to learn the last experience from."""
+        """Return the data from which ``method``, in the state of ``key.parent``, learns the last experience."""
 
     @abstractmethod
     def evaluate(self, method: Method, key: StateKey, evaluated: EvaluationSplit) -> Evaluation:
@@ -134,7 +135,7 @@ def sizes_of(method: Method, backbone: int) -> tuple[tuple[str, int], ...]:
 
 
 def scores_of(method: Method, batch: Batch) -> Mapping[str, torch.Tensor]:
-    """What each classifier of a method says, by name.
+    """Return the scores of each classifier of a method, by name.
 
     Raises:
         WrongAnswer: not a mapping of names, or the head is not among them.

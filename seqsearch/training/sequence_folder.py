@@ -47,7 +47,8 @@ class ManifestRow:
 
 
 def record_of(world: World, name: str, tasks: Tasks, seed: int) -> dict[str, Any]:
-    """What ``sequence.json`` says; ``class_id`` is the index of a class among all of the pool, ``seed`` that of training."""
+    """Return the contents of ``sequence.json``. ``class_id`` is the index of a class among all of the pool, ``seed``
+    that of training."""
     names = class_names(world.images)
     indices = [[world.class_index(c) for c in task.classes] for task in tasks]
     order = [i for own in indices for i in own]

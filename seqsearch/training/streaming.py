@@ -29,19 +29,20 @@ if TYPE_CHECKING:
     from seqsearch.training.context import PoolSource
 
 OWN = "learner."
-"""What the names of a learner's own state begin with."""
+"""Prefix of the names in a learner's own state."""
 RIGHT = "right."
 """Name, in a state, of the flags of what was evaluated in the last segment; followed by the number of the view."""
 
 
 @dataclass
 class Credit:
-    """What updates may be made: ``budget`` is added each step; what is left is kept, up to the larger of the budget and one
+    """Credit for updates: each step adds ``budget``. Unused credit is kept, up to the larger of the budget and one
     update.
 
-    1 is a forward and backward pass of the whole network over one batch of the stream: a third and two thirds. Evaluation is
-    free. A method whose update costs 2 thus learns at every second step of a stream that grants 1 ("Real-Time Evaluation in
-    Online Continual Learning: A New Hope"; the paper of this protocol: 10, 5 and 1 updates a step).
+    A cost of 1 is a forward and backward pass of the whole network over one batch of the stream. The forward pass is a
+    third of it, the backward pass two thirds. Evaluation is free. So a method whose update costs 2 learns at every
+    second step of a stream that grants 1 ("Real-Time Evaluation in Online Continual Learning: A New Hope"). The paper
+    of this protocol grants 10, 5 and 1 updates a step.
     """
 
     budget: float
@@ -76,7 +77,8 @@ class StreamStep:
         self.first, self.revealed = number * size, min((number + 1) * size, n)
         self.afford = credit.afford
         self.unlabelled = data.batch(np.arange(self.first, self.revealed))
-        """What it is evaluated on before the batch is revealed: what was read of it then is not read again."""
+        """The batch without labels, evaluated before it is revealed. Data read for the evaluation are not read
+        again."""
         self._generators: dict[str, torch.Generator] = {}
         self._draws: dict[str, np.random.Generator] = {}
 

@@ -88,7 +88,8 @@ class Trainer:
 
     @contextlib.contextmanager
     def context(self, offers: Mapping[str, Offer], alone: bool = False) -> Iterator[None]:
-        """What a job may count on: known of its prefixes' states; whether it has the device for itself."""
+        """Set the conditions of a job: the known offers of its prefixes' states, and whether it has the device for
+        itself."""
         self.states.offers = offers
         try:
             with self._own.alone() if alone else contextlib.nullcontext():

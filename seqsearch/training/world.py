@@ -1,4 +1,5 @@
-"""What every process of a run must agree on: pools, split, backbones, scenario, device. A small record that travels."""
+"""The settings that all processes of a run share: pools, split, backbones, scenario, device. It is a small record that
+travels."""
 
 from __future__ import annotations
 

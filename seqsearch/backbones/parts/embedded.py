@@ -1,4 +1,4 @@
-"""What the embedded backbones share: weights that come with the package, identity, preprocessing."""
+"""Common parts of the embedded backbones: weights that come with the package, identity, preprocessing."""
 
 from __future__ import annotations
 

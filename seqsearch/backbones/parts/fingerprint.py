@@ -1,4 +1,4 @@
-"""What a network is, entry by entry: to find out whether it was changed, and where."""
+"""Fingerprints of networks, entry by entry, which show whether a network was changed, and where."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def summed(flat: torch.Tensor) -> int:
 
 
 def _plain(value: Any) -> Any:
-    """What is compared of an attribute: tensors and plain values as they are, also in lists and mappings of at most `SHORT`; of
-    longer ones how many, of others the kind."""
+    """Return the part of an attribute that is compared. Tensors and plain values are compared as they are, also in
+    lists and mappings of at most `SHORT` entries. Of longer ones only the length counts, of all else only the type."""
     import torch
 
     if value is None or isinstance(value, (bool, int, float, str)):

@@ -19,9 +19,11 @@ SIZES: dict[str, int] = {
     "hidden_size": 8192, "num_hidden_layers": 200, "num_attention_heads": 256, "intermediate_size": 65536, "image_size": 4096,
     "patch_size": 4096, "num_channels": 3, "vocab_size": 1 << 20, "max_position_embeddings": 1 << 16, "type_vocab_size": 64,
 }  # fmt: skip
-"""What a part of a configuration may set, and the most that is believed: a network is built before its weights are compared."""
+"""Settings of a part of a configuration and their upper limits. Limits are needed because a network is built before its
+weights are compared."""
 OTHERS: dict[str, type] = {"hidden_act": str, "layer_norm_eps": float, "qkv_bias": bool}
-"""What else it may set. Dropout is not among it: it is zero in the published model, and here."""
+"""Further settings of a part and their types. Dropout is not among them: it is zero in the published model, and
+here."""
 
 
 def flava_network(
@@ -69,7 +71,11 @@ def _kinds(where: str) -> tuple[Any, Any]:
 
 
 def _checked(said: Any, where: str) -> dict[str, Any]:
-    """What of one part of a configuration is used; all else of it plays no role here."""
+    """Return the settings of one part of a configuration that are used. All its other settings play no role here.
+
+    Raises:
+        UserError: it is no mapping, or a setting is of another type or out of range.
+    """
     if not isinstance(said, Mapping):
         raise UserError(f"{where} is {brief(said)}: must be an object of sizes")
     for name, most in SIZES.items():

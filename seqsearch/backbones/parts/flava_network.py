@@ -120,7 +120,8 @@ class FlavaNetwork(nn.Module):
         return found
 
     def _attended(self, own: Any, tokens: Tensor, mask: Tensor | None, prefix: Tensor | None) -> Tensor:
-        """What self-attention gives for tokens ``[n, L, D]``; ``mask`` ``[n, L]`` is true where a token may be attended to."""
+        """Return the self-attention of tokens ``[n, L, D]``; ``mask`` ``[n, L]`` is true where a token may be attended
+        to."""
         count, heads = len(tokens), own.num_attention_heads
 
         def by_head(of: Tensor) -> Tensor:

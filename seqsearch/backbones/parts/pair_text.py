@@ -28,7 +28,7 @@ _WORDS = re.compile(r"\w+|[^\w\s]")
 
 
 class Words(Protocol):
-    """What turns texts into numbers of tokens."""
+    """Tokenizer that turns texts into numbers of tokens."""
 
     digest: str
 

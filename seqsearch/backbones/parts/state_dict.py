@@ -24,7 +24,7 @@ NEEDED = re.compile(
     r"collections OrderedDict|torch._utils _rebuild_(tensor|tensor_v2|parameter)|torch \w+Storage|torch Size|torch device"
     r"|torch (float|double|half|bfloat|int|uint|long|short|bool)\d*|_codecs encode"
 )
-"""What the pickle of a state dict calls, or names."""
+"""Pattern of the functions and types that the pickle of a state dict may use."""
 PICKLES = 5
 """In a file of the format before 1.6: magic number, version, system, state dict, keys of the storages that follow."""
 

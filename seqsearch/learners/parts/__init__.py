@@ -1,1 +1,1 @@
-"""What learners of streams share: samplers of what was revealed, training by gradient, neighbours."""
+"""Common parts of learners of streams: samplers of the revealed samples, training by gradient, neighbours."""

@@ -34,7 +34,7 @@ from seqsearch.methods.parts.head import new_head
 from seqsearch.methods.parts.network import in_training, own_backbone, saved, saved_under, statistics_of
 
 RECIPE = "mammoth"
-"""What ``--augment`` does to images: a random part (of images up to 64 pixels a shifted window), half of them mirrored."""
+"""Recipe of ``--augment``: a random part (of images up to 64 pixels a shifted window), half of them mirrored."""
 COUNTED = 2
 """Images of the batch that operations are counted on; they go with its size."""
 
@@ -98,8 +98,8 @@ class GradientLearner(Learner):
         return LinearHead(self.context)
 
     def loss(self, scores: Tensor, targets: Tensor, incoming: Tensor, step: Step) -> Tensor:
-        """What an update descends: a mean over scores ``[T, C]`` of classes ``[T]``; ``incoming`` ``[T]`` says which samples
-        are of the batch just revealed."""
+        """Return the loss of an update, a mean over scores ``[T, C]`` of classes ``[T]``. ``incoming`` ``[T]`` marks
+        samples of the batch just revealed."""
         return functional.cross_entropy(scores, targets)
 
     def scores(self, batch: Batch) -> Tensor:

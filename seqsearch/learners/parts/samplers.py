@@ -1,13 +1,13 @@
-"""Which of the revealed samples the training batches of a step hold.
+"""Samplers: they choose the revealed samples in the training batches of a step.
 
-"Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?", appendix A. A step makes ``G`` updates on batches of
-``T`` samples, out of ``n`` revealed ones, the batch just revealed included:
+"Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?", appendix A. A step makes ``G`` updates on
+batches of ``T`` samples, out of ``n`` revealed ones, the batch just revealed included:
 
-- ``fifo``: the last ``G T``, in order; where fewer are revealed, they are repeated in order, and the last batch ends with the
-  last.
-- ``uniform``: each batch ``T`` distinct ones, independently of the others; where ``n < T``, all ``n`` and repeats drawn
-  uniformly.
-- ``mixed``: each batch ``ceil(T / 2)`` by fifo and the others by uniform. (One may come twice in it.)
+- ``fifo``: the last ``G T`` samples, in order. Where fewer are revealed, they are repeated in order, and the last batch ends
+  with the last sample.
+- ``uniform``: in each batch ``T`` distinct samples, independently of the other batches. Where ``n < T``, all ``n`` and
+  repeats drawn uniformly.
+- ``mixed``: in each batch ``ceil(T / 2)`` samples by fifo and the rest by uniform. (A sample may come twice in it.)
 """
 
 from __future__ import annotations

@@ -81,7 +81,8 @@ def part(smallest: float) -> Step:
 
 
 def autoaugment(images: Tensor, generator: torch.Generator) -> Tensor:
-    """What "AutoAugment: Learning Augmentation Strategies from Data" found for CIFAR-10, by torchvision, on 8-bit images."""
+    """Apply the policy that "AutoAugment: Learning Augmentation Strategies from Data" found for CIFAR-10. It is
+    torchvision's, on 8-bit images."""
     from torchvision.transforms import v2
 
     policy = v2.AutoAugment(v2.AutoAugmentPolicy.CIFAR10)
@@ -107,7 +108,7 @@ FROM_SCRATCH = "pycil"
 
 
 def policy(context: Context, recipe: str) -> Policy | None:
-    """What is done to images in training; None if nothing is."""
+    """Return the augmentation of images in training; None if there is none."""
     if context.augment == "none" or not recipe:
         return None
     return views_by(context, FROM_SCRATCH if context.from_scratch else recipe)
@@ -150,10 +151,11 @@ def learned(batch: Batch, context: Context, recipe: str, generator: torch.Genera
 
 
 def learned_tokens(vit: Transformer, images: Learned, context: Context) -> Callable[[Tensor], Tensor]:
-    """What the first block of a frozen transformer reads ``[m, N, D]``, by positions ``[m]`` in ``images``.
+    """Return the tokens that the first block of a frozen transformer reads ``[m, N, D]``, by positions ``[m]`` in
+    ``images``.
 
-    Computed once for the whole task if that fits into `HOLD_BYTES`, in place of the images: no epoch does it again. Not where
-    images are augmented: they are others each time.
+    They are computed once for the whole task if they fit into `HOLD_BYTES`, and then replace the images in all epochs.
+    Augmented images differ each time, so that their tokens are computed anew.
     """
     first = embed(vit.tokens, images.batch.select(torch.arange(1)))
     if images.augment is not None or len(images) * first.numel() * 4 > HOLD_BYTES:

@@ -1,4 +1,5 @@
-"""What a descent needs to go on from the end of an epoch, in every bit: parameters, buffers, optimiser, generators, losses."""
+"""Checkpoints of a descent, from which it goes on after an epoch with the same bits: parameters, buffers, optimiser,
+generators, losses."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from seqsearch.methods.data import NoProgress, Progress
 
 @dataclass(frozen=True, eq=False)
 class Live:
-    """What changes in a descent beside its parameters.
+    """State of a descent beside its parameters, which changes from step to step.
 
     Attributes:
         networks: trained in train mode (batch statistics are learned), in eval mode before and after.
-        generators: what ``loss_of`` and hooks draw from, from epoch to epoch.
-        progress: where it leaves what it needs to go on.
+        generators: from which ``loss_of`` and hooks draw, from epoch to epoch.
+        progress: place of the checkpoints.
         phase: the name of this descent, other than those of others in the same training.
     """
 

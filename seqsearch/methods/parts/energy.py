@@ -1,14 +1,17 @@
-"""What BEEF sets against the images of a task: others that it makes of them, and forward prototypes that are to claim those.
+"""Energy-based training of BEEF: rival images made of a task's images, and forward prototypes that are to claim them.
 
-"BEEF: Bi-Compatible Class-Incremental Learning via Energy-Based Expansion and Fusion". Beside the scores ``s`` of the slots that
-are learned there are energy scores ``e``, one of a forward prototype for each class. ``log sum_k p_k``, over the slots k of ``e``
-in the softmax of ``[s, e]``, is lowered along an image by descent, which makes a rival that passes for a class; it is then
-learned as an image of that class's forward prototype.
+"BEEF: Bi-Compatible Class-Incremental Learning via Energy-Based Expansion and Fusion". Beside the scores ``s`` of the
+learned slots there are energy scores ``e``, one of a forward prototype for each class. In the softmax of ``[s, e]``,
+``log sum_k p_k`` is the log-probability of the slots k of ``e``. Descent lowers it along an image, which makes a rival
+that passes for a class. The rival is then learned as an image of that class's forward prototype.
 
-Each of the functions has two forms. ``published`` has the formulas of the public code, and its faults: the logarithm is of a sum
-over the whole batch, which underflows to minus infinity where all images are well known, and makes every pixel not a number;
-images may leave the range of pixels without bound; the scores of all slots that occur in the batch are overwritten for all of
-its images. ``stabilised`` has none of them.
+Each function has two forms. ``published`` has the formulas of the public code, and its three faults. ``stabilised`` has
+none of them.
+
+- The logarithm is of a sum over the whole batch. It underflows to minus infinity where all images are well known, and makes
+  every pixel not a number.
+- Images may leave the range of pixels without bound.
+- The scores of all slots that occur in the batch are overwritten for all of its images.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ Look = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 @dataclass(frozen=True, eq=False)
 class Slots:
-    """What scores the features ``[n, d]`` of a new network while it is trained."""
+    """Classifiers of the features ``[n, d]`` of a new network, while it is trained."""
 
     classes: Head
     """Of the new classes."""

@@ -37,7 +37,7 @@ def named(network: nn.Module, prefix: str) -> dict[str, Tensor]:
 
 
 def run_with(network: nn.Module, parameters: Parameters, prefix: str, images: Tensor) -> Tensor:
-    """What ``network`` gives with the parameters of these names in place of its own."""
+    """Return the output of ``network`` with the parameters of these names in place of its own."""
     features: Tensor = functional_call(network, saved_under(parameters, prefix), (images,))
     return features
 

@@ -1,10 +1,10 @@
-"""What is kept of a class's features to draw from later: Gaussians, held so that few images are no numerical problem.
+"""Gaussians of the features of each class, from which methods draw later. Their form is stable for few images.
 
-Three kinds, a few hundred times apart in size on a wide backbone with many images:
+Three kinds differ in size by a factor of up to a few hundred, on a wide backbone with many images:
 
 full: mean m and covariance S, the latter as a root ``R`` with ``R^T R = S``. With n images of d features, n <= d, the
   centred features divided by sqrt(n - 1) already are such a root: it is exact, has n rows instead of d (16 images and
-  d = 160: a tenth of the memory), and needs no factorisation of a matrix of rank n - 1, which is what fails in single
+  d = 160: a tenth of the memory), and needs no factorisation of a matrix of rank n - 1, which fails in single
   precision. A draw from N(m, S + jitter I) is ``m + z R + sqrt(jitter) e`` with ``z`` ``[r]`` and ``e`` ``[d]`` standard
   normal.
 diagonal: mean and the diagonal of S. A draw is ``m + sqrt(v + jitter) e``.
@@ -12,8 +12,8 @@ centroids: k-means inside the class. Each cluster has its mean, its variance v_k
   variance of the mixture are those of the images, up to rounding) and the weight n_k / n; a draw picks a cluster by
   weight. A cluster of one image is that image, give or take the jitter.
 
-Jitter, 1e-4 on every variance as in SLCA, HiDe-Prompt and MOS, is added when drawing and never stored. It is what a single image
-or the directions that n images do not span are drawn with.
+Jitter, 1e-4 on every variance as in SLCA, HiDe-Prompt and MOS, is added when drawing and never stored. It is the only
+variance of a single image, and of directions that n images do not span.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a task-agnostic network teaches a new one: settings and losses of "Task-Agnostic Guided Feature Expansion for
+"""Guidance of a new network by a task-agnostic one: settings and losses of "Task-Agnostic Guided Feature Expansion for
 Class-Incremental Learning" (`seqsearch.methods.tagfex`)."""
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ class Guided(RehearsalTraining):
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """What a later task is taught beside its classes; ``teacher`` and ``old_projector`` are as they were before it."""
+    """Losses of a later task beside that of its classes; ``teacher`` and ``old_projector`` are as they were before the
+    task."""
 
     config: Guided
     old: int

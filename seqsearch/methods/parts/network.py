@@ -60,7 +60,7 @@ def embed(network: Callable[[Any], Tensor], batch: Batch) -> Tensor:
 
 @torch.no_grad()
 def chunked(look: Callable[[Batch], Tensor], batch: Batch) -> Tensor:
-    """What ``look`` gives for ``batch`` ``[n, ...]``, at most `CHUNK` images at a time, without gradients."""
+    """Return ``look(batch)`` ``[n, ...]``, computed for at most `CHUNK` images at a time, without gradients."""
     return torch.cat([look(batch.select(part)) for part in cut(torch.arange(len(batch)), CHUNK)])
 
 

@@ -1,9 +1,9 @@
-"""What methods of image-text pairs share: a head on the multimodal class token that grows, which classes compete in training, and
-one way to train.
+"""Common parts of methods of image-text pairs: a growing head on the multimodal class token, the classes that compete
+in training, and the training itself.
 
-Source: "A Multimodal Class-Incremental Learning Benchmark for Classification Tasks" (MCIL), sections 3.2 to 4.1. What it does not
-say is said here: weight decay is AdamW's usual .01, rates are constant, every experience has an optimiser of its own, images are
-learned from as they are, and new head rows start at N(0, 0.01^2).
+Source: "A Multimodal Class-Incremental Learning Benchmark for Classification Tasks" (MCIL), sections 3.2 to 4.1. The
+paper leaves some settings open, which are chosen here. Weight decay is AdamW's usual .01, rates are constant, and every
+experience has an optimiser of its own. Images are learned from as they are, and new head rows start at N(0, 0.01^2).
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ FeaturesOf = Callable[[Batch], tuple[Tensor, Tensor | float]]
 
 
 def pairs_of(part: Batch) -> Inputs:
-    """What a network of pairs reads."""
+    """Return the inputs of a network of pairs."""
     return cast(Inputs, part.inputs)
 
 
 class Batches:
-    """What an epoch goes through, where it is not all of the data, once each.
+    """Batches of an epoch that is not one pass over all of the data.
 
     Args:
         count: positions that an epoch shuffles and cuts into batches of ``size``.

@@ -89,7 +89,7 @@ class PairPrefixed(PairMethod):
         """The key ``[d]`` of a new experience; a leaf with gradient if it is to be trained by `pulled`."""
 
     def pulled(self, query: Tensor, key: Tensor) -> Tensor | float:
-        """What is added to the loss of pairs with these queries ``[n, d]``."""
+        """Return the term that is added to the loss of pairs with these queries ``[n, d]``; 0 by default."""
         return 0.0
 
     def fit_task(self, task: TaskData) -> FitReport:
@@ -121,7 +121,8 @@ class PairPrefixed(PairMethod):
         return self.network.run(pairs_of(part), self._prefixes(self.general, own))
 
     def _prefixes(self, general: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> Prefixes:
-        """What stands before the layers' keys and values: ``own[encoder]`` is ``[E, 2, L, D]``, or ``[n, E, 2, L, D]``."""
+        """Return the prefixes of the layers' keys and values: ``own[encoder]`` is ``[E, 2, L, D]``, or ``[n, E, 2, L,
+        D]``."""
         found: dict[Encoder, dict[int, Tensor]] = {}
         for encoder, (g_layers, e_layers) in self.layers.items():
             found[encoder] = dict(zip(g_layers, general[encoder], strict=True))

@@ -65,7 +65,7 @@ def of_task(task: TaskData) -> StoredPairs:
 
 
 def load_stored(state: Mapping[str, Any]) -> StoredPairs:
-    """What `StoredPairs.state` saved."""
+    """Return the pairs that `StoredPairs.state` saved."""
     return StoredPairs(*(state[f"stored.{name}"].clone() for name in ("rows", "columns", "text_bytes")))
 
 

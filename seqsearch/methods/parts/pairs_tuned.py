@@ -1,4 +1,4 @@
-"""What methods of image-text pairs share that train the whole network."""
+"""Common parts of methods of image-text pairs that train the whole network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What methods share that prompt a frozen vision transformer: pools chosen by cosine, prefixes, one way to train and to predict.
+"""Common parts of methods that prompt a frozen vision transformer: prompt pools with cosine queries, prefixes, training
+and prediction.
 
 The query of an image is its feature by the network as pre-trained (`Batch.frozen`): the class token where the network pools
 by one, else the mean of its tokens. It is stored once per image; no second network is run for it.
@@ -95,11 +96,12 @@ class Prompted(Method):
         self.vit = Transformer(context.frozen_backbone())
         self.head = empty_head(context.dim, context.device)
         self.prompts: Prompts = {}
-        """What was learned; empty before the first task."""
+        """Learned prompts; empty before the first task."""
 
     @abstractmethod
     def initial_prompts(self, task: TaskData) -> Prompts:
-        """What this task trains, with values to start from; `fit_task` makes leaves of copies of them."""
+        """Return the prompts that this task trains, at their first values. `fit_task` makes leaves of copies of
+        them."""
 
     @abstractmethod
     def inject(self, tokens: Tensor, query: Tensor, own: Prompts | None) -> tuple[Tensor, Tensor]:
@@ -125,7 +127,7 @@ class Prompted(Method):
         return Hooks()
 
     def after_task(self, task: TaskData) -> FitReport:
-        """What is left to do when the task's prompts are in place; its status and notes count."""
+        """Finish the task when its prompts are in place. The status and the notes of the report count."""
         return FitReport()
 
     def fit_task(self, task: TaskData) -> FitReport:

@@ -41,7 +41,7 @@ class ProxyHead:
         return len(self.old) + len(self.new)
 
     def parameters(self) -> list[Tensor]:
-        """What is learned."""
+        """Return the learned tensors."""
         return [self.new, self.eta]
 
     def grown(self, proxies: Tensor) -> ProxyHead:

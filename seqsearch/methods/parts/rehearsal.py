@@ -1,10 +1,10 @@
-"""What class-incremental methods from scratch share: exemplars by herding, the schedules of the first and of later tasks, the
-training on new images and exemplars together, and the nearest mean of exemplars.
+"""Common parts of class-incremental methods from scratch. They are exemplars by herding and their nearest mean,
+schedules of the first and of later tasks, and training on new images and exemplars together.
 
-Sources: "iCaRL: Incremental Classifier and Representation Learning"; "Hyperparameters in Continual Learning: A Reality Check"
-(GTEP), Tables 3 and 4; the settings of the PyCIL toolbox.
+Sources: "iCaRL: Incremental Classifier and Representation Learning"; "Hyperparameters in Continual Learning: A Reality
+Check" (GTEP), Tables 3 and 4; the settings of the PyCIL toolbox.
 
-What holds for all of them:
+All these methods have in common:
 - new images and exemplars are one set, drawn from without balance, as in PyCIL. Exemplars are chosen by eval-mode features of
   images as they are.
 - the first task has a schedule of its own (GTEP Table 3), so that settings that differ in later ones alone share it.
@@ -172,7 +172,7 @@ class Rehearsal(Method):
         return self.config.lr if task.depth else self.config.first_lr
 
     def augmentation(self) -> Policy | None:
-        """What `train` makes of images before they are learned from: by the recipe of the source, if the run says so."""
+        """Return the augmentation of `train`: by the recipe of the source, if the run asks for it."""
         return policy(self.context, self.recipe)
 
     def train(

@@ -1,4 +1,4 @@
-"""What rehearsal methods share that have one network and one head."""
+"""Common parts of rehearsal methods that have one network and one head."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class WeighedDistillation(RehearsalTraining):
 
 
 class GrowingClassifier(Protocol):
-    """What scores features and grows with the classes: `Head`, `seqsearch.methods.parts.proxies.ProxyHead`."""
+    """Classifier of features that grows with the classes: `Head`, `seqsearch.methods.parts.proxies.ProxyHead`."""
 
     def __call__(self, features: Tensor) -> Tensor:
         """Features ``[n, d]`` -> scores ``[n, C]``."""
@@ -62,7 +62,7 @@ class GrowingClassifier(Protocol):
         ...
 
     def parameters(self) -> list[Tensor]:
-        """What is learned."""
+        """Return the learned tensors."""
         ...
 
     @property
@@ -137,8 +137,8 @@ class Single(OneNetwork[Head]):
         return copy.deepcopy(self.backbone).eval().requires_grad_(False)
 
     def answers(self) -> Callable[[Tensor], Tensor]:
-        """What the network and the head, as they are now, say of images ``[n, 3, s, s]``: scores ``[n, k]`` of the classes
-        known so far, without gradients."""
+        """Return a function from images ``[n, 3, s, s]`` to scores ``[n, k]`` of the classes known so far, without
+        gradients. It uses the network and the head as they are now."""
         network, head = self.before(), self.head
 
         @torch.no_grad()

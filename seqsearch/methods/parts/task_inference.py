@@ -142,7 +142,7 @@ class TaskInference:
         )
 
     def load(self, state: Mapping[str, Any], prefix: str) -> None:
-        """What `state` saved under ``prefix``."""
+        """Restore the values that `state` saved under ``prefix``."""
         self.mlp = load_mlp(state, prefix + "mlp.", self.context.device)
         self.head = load_head(state, prefix + "head.", self.context.device)
         self.statistics = load_gaussians(state, prefix + "statistics.")

@@ -189,7 +189,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Hooks:
-    """What a method does at moments of a descent: nothing, unless it says."""
+    """Functions that a method runs at moments of a descent; by default they do nothing."""
 
     before_epoch: Callable[[int], None] = lambda epoch: None
     """Given the number of the epoch, from 0; e.g. to draw its data."""

@@ -1,4 +1,4 @@
-"""What methods share that train the whole network: its place beside a growing head, and the rates of both."""
+"""Common parts of methods that train the whole network: a network with a growing head, and the rates of both."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class TwoRates(FirstApart):
     backbone_lr: float = backbone_rate(embedded=0.005)
 
     def groups(self, depth: int, network: nn.Module, head: Sequence[Tensor]) -> list[Group]:
-        """What is trained in a task with ``depth`` before it, and how fast."""
+        """Return the trained parameters and their rates, in a task with ``depth`` earlier ones."""
         of_network, of_head = (self.first_lr,) * 2 if self.apart(depth) else (self.backbone_lr, self.lr)
         return [Group(list(network.parameters()), of_network), Group(head, of_head)]
 

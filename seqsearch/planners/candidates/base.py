@@ -1,8 +1,8 @@
-"""What every sampler of candidate tasks is asked, and the two things they share.
+"""Base of samplers of candidate tasks: the request to a sampler, and the two functions that samplers share.
 
 A sampler is a module beside this one with one pure function ``propose(request) -> list[tuple[int, ...]]``. It returns
-distinct tasks (as sets), at most ``request.count``, in the order they were proposed; the classes of a task stand in the
-order they were chosen. Fewer tasks than asked for is normal.
+distinct tasks (as sets), at most ``request.count``, in the order they were proposed. The classes of a task stand in the
+order they were chosen. Fewer tasks than requested are normal.
 """
 
 from __future__ import annotations

@@ -50,7 +50,8 @@ def texts_of(pool: HasCaptions, rows: Rows, policy: str) -> list[str]:
 
 
 def drawn_texts_of(pool: HasCaptions, rows: Rows, policy: str, generator: torch.Generator) -> list[str]:
-    """What is trained on: with ``random``, one of the captions of each image, drawn by ``generator``; else as `texts_of`.
+    """Return the texts to train on. With ``random``, ``generator`` draws one caption an image; else they are
+    `texts_of`.
 
     Raises:
         UserError: an image has none.

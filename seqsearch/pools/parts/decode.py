@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 FORMATS = (
     "JPEG", "PNG", "WEBP", "AVIF", "GIF", "BMP", "DIB", "TIFF", "JPEG2000", "PPM", "QOI", "TGA", "PCX", "SGI",
 )  # fmt: skip
-"""What is read, by Pillow's names, the most frequent first. Left out are formats for which Pillow starts other programs (EPS:
-Ghostscript), that unpack a whole file before they know its size, or that hold pictures of another size than they say."""
+"""Image formats that are read, by Pillow's names, the most frequent first. Formats for which Pillow starts other
+programs are excluded, as EPS (Ghostscript). So are formats that unpack a whole file before they know its size, or that
+hold pictures of another size than they declare."""
 MAX_PIXELS = 100_000_000
 """A file that claims more is taken for a decompression bomb, and refused before anything is decoded."""
 MAX_BYTES = 4 * MAX_PIXELS
 """Of a file: no picture of so many pixels needs more."""
 SCAN = b"\xff\xda"
-"""What a scan of a JPEG begins with, and nothing else in its pixels."""
+"""Bytes that begin a scan of a JPEG; they occur nowhere else in its pixels."""
 MAX_WORK = 20 * MAX_PIXELS
 """Pixels times scans of a JPEG: a scan over all of them may take ten bytes, and a file may hold any number."""
 

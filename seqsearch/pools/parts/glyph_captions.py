@@ -47,7 +47,7 @@ OUTLINE: dict[str, tuple[str, ...]] = {
     "edges": ("mostly upright edges", "mixed edges", "mostly level edges"),
     "slanting": tuple(f"edges {amount} slanting" for amount in ("never", "seldom", "often", "mostly")),
 }
-"""What is said of each value of an attribute of `glyph_geometry.ATTRIBUTES`."""
+"""Words for each value of an attribute of `glyph_geometry.ATTRIBUTES`."""
 _SHADES = "dark", "dim", "pale", "bright"
 _HUES = "greyish", "reddish", "yellowish", "greenish", "cyan", "bluish", "purplish"
 _COLOURS = tuple(f"{shade} {hue}" for shade in _SHADES for hue in _HUES)
@@ -58,7 +58,7 @@ IMAGE: dict[str, tuple[str, ...]] = {
     "size": ("drawn tiny", "drawn midsize", "drawn large"),
     "weight": ("thin limbs", "ordinary limbs", "thick limbs"),
 }
-"""What is said of an image."""
+"""Words for each value of an attribute of an image."""
 TEMPLATES = (
     ("figure shown here: ", ", ", "; ", "."), ("drawn here: ", ", ", ", ", "."), ("", ", ", "; ", ": such its look."),
     ("somebody drew it: ", ", ", ", ", "."), ("its look: ", "; ", "; ", "."),
@@ -103,12 +103,12 @@ def captions(geometry: NDArray[np.uint8], seen: Values, keys: Keys, which: Value
 
 
 def looks(drawn: Drawn, widths: Values, plain: bool) -> Values:
-    """What images look like, ``[n, I]`` in the order of `IMAGE`.
+    """Return the attributes of the look of images, ``[n, I]`` in the order of `IMAGE`.
 
     Args:
-        drawn: what chance decided of them.
-        widths: of the strokes of the tile of each, ``[n]``, see `glyph_geometry.widths`.
-        plain: whether they are printed as they are: in negative, ink and ground have no colour to speak of.
+        drawn: the random numbers of the images.
+        widths: of the strokes of the tile of each image, ``[n]``, see `glyph_geometry.widths`.
+        plain: whether they are printed as they are. In a negative, ink and ground have no colour to describe.
     """
     placing, tones = drawn.placing, drawn.tones
     pen = _colour([tones.pen_light + tint for tint, _, _ in tones.pen_tints])
@@ -156,7 +156,7 @@ def _colour(channels: list[Floats]) -> Values:
 
 @cache
 def _phrases() -> tuple[NDArray[np.object_], NDArray[np.object_]]:
-    """What is said of each value of each attribute, ``[A, values]`` and ``[I, values]``."""
+    """Return the words for each value of each attribute, ``[A, values]`` and ``[I, values]``."""
 
     def table(of: dict[str, tuple[str, ...]]) -> NDArray[np.object_]:
         most = max(map(len, of.values()))

@@ -1,7 +1,7 @@
-"""What chance decides of a glyph image: random numbers of its own, and what they say of place, weight and colour.
+"""Random numbers of glyph images, which decide their place, weight and colour.
 
-Every random number of an image is a hash of the image's own key and a counter, so what it says is the same in whatever batch,
-order, process and machine, and is there without drawing the image.
+Every random number of an image is a hash of the image's own key and a counter. It is therefore the same in every batch,
+order, process and machine, and is known without drawing the image.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Tones(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """What chance decided of images but their clutter and noise."""
+    """Random properties of images, except for their clutter and noise."""
 
     font: NDArray[np.int64]
     """Tile of its class [n]."""
@@ -118,7 +118,7 @@ class Drawn(NamedTuple):
 
 
 def drawn(tile_counts: NDArray[np.int64], keys: Keys, strength: float) -> Drawn:
-    """What `draw` shows of the same arguments, in numbers."""
+    """Return the random properties of the images that `draw` makes of the same arguments."""
     return drawn_by(Draws(keys), tile_counts, UNIT * strength)
 
 

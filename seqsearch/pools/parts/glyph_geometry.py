@@ -1,7 +1,7 @@
-"""What the outline of a glyph looks like, in small whole numbers: what captions are made of.
+"""Attributes of the outline of a glyph, in small whole numbers. Captions are made of them.
 
-A number is a function of one distance-field tile and of nothing else; names, code points, blocks and classes play no role. All is
-comparison, counting and division of whole numbers: the same on every machine.
+An attribute is a function of one distance-field tile and of nothing else; names, code points, blocks and classes play
+no role. It comes from comparison, counting and division of whole numbers, so that it is the same on every machine.
 
 Shapes: ``t`` tiles, ``A`` attributes (`ATTRIBUTES`).
 """

@@ -23,12 +23,13 @@ from seqsearch.core.typed import LARGEST, brief
 from seqsearch.pools.base import ClassInfo, Pool, Rows, View, checked_rows, row_offsets
 
 OPTIONS = ("half", "half_seed")
-"""What any pool takes beside its own options."""
+"""Options that any pool takes beside its own."""
 IN_ORDER = ("first", "last")
 """Halves by the order of the classes in the pool."""
 BY_ROWS = ("texts", "drawn_texts", "captions", "sets", "encoded")
 ALIKE = ("root", "ignored", "ignored_count", "check", "concurrent", "verbatim", "captioned", "policy")
-"""What a pool may have beside its protocol: methods that are given rows, and what is of the whole pool."""
+"""Members that a pool may have beside its protocol. `BY_ROWS` are methods of rows, `ALIKE` are members of the whole
+pool."""
 BEFORE_OPTIONS = re.compile(r":(?=(\s*[A-Za-z_]\w*\s*=[^,]*)(,\s*[A-Za-z_]\w*\s*=[^,]*)*$)")
 """Where options may begin in a pool's text: nothing but options follows."""
 _BY_FILES = "files-"
@@ -82,7 +83,8 @@ class Half:
         return other
 
     def __getattr__(self, name: str) -> Any:
-        """What ``base`` has beside the protocol of pools; it is not there if ``base`` lacks it."""
+        """Return a member that ``base`` has beside the protocol of pools. Raises AttributeError if ``base`` does not
+        have it."""
         if name not in (*BY_ROWS, *ALIKE, "where") or "base" not in self.__dict__:
             raise AttributeError(name)
         found = getattr(self.base, name)

@@ -48,11 +48,12 @@ def schema(*, captioned: bool = False, bound: bool = False) -> Any:
 
 
 def metadata(classes: Sequence[tuple[str, str, int]], content: str, end: int, columns: Sequence[str]) -> dict[str, str]:
-    """What is said of the file when all is written: ``classes`` (group, name, images), the digest of the content, and ``end``,
-    where the images and texts end in it: whoever writes them anew, some of them edited perhaps, ends elsewhere.
+    """Return the metadata that the file gets when all is written. ``classes`` are (group, name, images), ``content`` is
+    the digest of the content. ``end`` is the place where images and texts end in the file. A program that writes them
+    anew, some of them edited perhaps, ends at another place.
 
-    The entry ``huggingface`` tells ``datasets`` that ``image`` is an Image and ``label`` a ClassLabel, whose names must be
-    distinct: a name that occurs in several groups is ``group/name``.
+    In the entry ``huggingface``, ``datasets`` finds that ``image`` is an Image and ``label`` a ClassLabel, whose names
+    must be distinct. A name that occurs in several groups is ``group/name``.
     """
     names = Counter(name for _, name, _ in classes)
     labels = [name if names[name] == 1 else f"{group}/{name}" for group, name, _ in classes]

@@ -27,7 +27,8 @@ from seqsearch.storage.unfinished import sweep
 IMAGES = ("image", "img")
 TEXTS = ("class_name", "group", "split")
 BOUND = "bound"
-"""What an image is of (an advert, say): those of a class with one value are never in two parts of a drawn split."""
+"""Column of the subject of an image (an advert, say). Images of a class with one value are never in two parts of a
+drawn split."""
 LONGEST = 2**31 - 8
 """Bytes of an image, at most, for its length to be believed."""
 FOOTER = 8

@@ -49,7 +49,7 @@ class Listing:
 
 @dataclass
 class Found:
-    """What is below a root: images folder by folder, and what was left out."""
+    """Files below a root: images folder by folder, and the files that were left out."""
 
     listings: list[Listing] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
@@ -130,7 +130,7 @@ def misplaced(root: Path, where: str, listing: Listing) -> UserError:
 
 
 def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """What is in a folder and not hidden, sorted by the bytes of the names."""
+    """Yield the entries of a folder that are not hidden, sorted by the bytes of the names."""
     try:
         with os.scandir(folder) as entries:
             there = sorted((e for e in entries if not e.name.startswith(".")), key=lambda e: os.fsencode(e.name))

@@ -1,4 +1,5 @@
-"""What a command has written: a matrix of accuracies, and perhaps its last predictions; checked against its images."""
+"""Reads and checks the output of a command: a matrix of accuracies, and perhaps its last predictions, which are
+compared with its images."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ class BadAnswer(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """``steps``: images right of each task ``[t + 1]`` after each one ``[T]``; ``evaluated``: how many images each group has."""
+    """Accuracies of a command. ``steps`` are the images right of each task ``[t + 1]`` after each one ``[T]``.
+    ``judged`` counts the evaluated images of each group."""
 
     steps: Counts
     judged: Counts

@@ -1,4 +1,4 @@
-"""Where a command runs, and what is there."""
+"""Folder in which a command runs, and its contents."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ SMALL = 300
 
 
 class CommandFailed(Exception):
-    """What a command did wrong: a result, not a crash."""
+    """A fault of a command, which is a result and no crash."""
 
     def __init__(self, message: str, status: Status = "failed") -> None:
         super().__init__(message)

@@ -88,7 +88,7 @@ def _per_class(positions: NDArray[np.int64], classes: int) -> tuple[int, ...]:
 
 
 def counted_right(name: str, by_task: list[Right]) -> ClassifierCounts:
-    """What one classifier got right, task by task."""
+    """Return the counts of images that one classifier got right, task by task."""
     images = packed(np.concatenate([r.images for r in by_task]))
     return ClassifierCounts(name, tuple(r.correct for r in by_task), tuple(r.masked for r in by_task), images)
 
