@@ -171,7 +171,7 @@ TABLE = (
     ),
     ("the same, noise skewed as an exponential is", ("worst again",), {"shape": "skewed noise 0.5 sd"}),
     ("shares of `--until`, at each of 300 looks together", ("running share",), {}),
-    ("likewise the bounds for one look (not used there)", ("fixed share, each time",), {}),
+    ("also the bounds for one look (not used there)", ("fixed share, each time",), {}),
     (
         "false claims where there is no difference: on most, sign test", ("false: on_most", "false: more_often"), {},
     ),

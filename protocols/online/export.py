@@ -14,7 +14,7 @@ from protocols.online.counted import Counts, block_length, by_view, figures, hel
 from protocols.online.known import known_runs
 from protocols.online.reading import OnlineResults
 from protocols.online.study import OnlineStudy
-from protocols.online.summary import summarise
+from protocols.online.summary import HELD_OUT, summarise
 from protocols.running.export import RunFiles, Searched
 from protocols.running.protocol import Exported
 from protocols.running.session import Session
@@ -26,8 +26,6 @@ from seqsearch.results.stream_schema import BLIND, CURVES, FIGURES, SHIFT
 from seqsearch.storage.files import write_json
 from seqsearch.streams.playing import Played
 
-HELD_OUT = -1
-"""Value of the column ``shift`` for the holdout."""
 POINTS = 200
 """Of a curve, at most."""
 

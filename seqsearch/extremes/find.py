@@ -5,8 +5,8 @@
 Not a planner that asks for trainings: the similarity matrix is all it looks at. The first sequence found by annealing or exactly
 is never less extreme than the random sequence 0 of the seed, or than the paper's. A further one is looked for on a similarity in
 which each pair of classes that an earlier one weighs is less extreme (times the pair's weight over the largest weight); where a
-class's place counts, likewise its places. The penalty is raised until the sequence is another one. A reversal that the objective
-cannot tell apart is no other sequence.
+class's place counts, its places are weighed in the same way. The penalty is raised until the sequence is another one. A reversal
+with the same objective is no other sequence.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A pool's features are a folder of shards. A missing one is computed by whoever needs it first and renamed into place. Shards are
 fixed by the pool alone, hence so is every bit in them, however many workers there are and whatever was asked first. Each has a
-hash of itself, which a process checks when it maps it: what was torn, damaged or is none of ours is computed again. That tells no
-forgery: whoever can write into the cache can write a matching hash.
+hash of itself, which a process checks when it maps it: what was torn, damaged or is none of ours is computed again. The hash does
+not detect forgery: whoever can write into the cache can write a matching hash.
 
 The rows of a class are cut into slabs, each longer than the one before. A shard is one slab of a class, or the first of some:
 prototypes and nearest neighbours need the first images of very many classes, training needs all images of a few. So of a pool

@@ -6,7 +6,7 @@ ended, and the head over u, on new images and exemplars together:
 
     CE(W u(x) + b, y)  +  lamb * CE(V f_t(x) + c, y'),    y' = 0 for all old classes, else 1 + the class's place in the task
 
-The auxiliary head V makes ``f_t`` tell new classes from each other and from old ones; it is thrown away. Afterwards the rows of
+The auxiliary head V makes ``f_t`` separate new classes from each other and from old ones; it is discarded. Afterwards the rows of
 new classes in W are scaled to the mean norm of the old ones ("Maintaining Discrimination and Fairness in Class Incremental
 Learning").
 

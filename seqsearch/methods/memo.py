@@ -20,7 +20,7 @@ Departures from the public code (PyCIL, and the authors' like it), and why (effe
 - GTEP samples an exemplar batch size. In public code it is the batch in which features of exemplars are computed, which decides
   nothing: there is no such parameter here.
 
-Values on ``scratch:tiny`` are those of `replay`, weight decay for the reason that `der` tells; ``train_base=false`` did worse on
+Values on ``scratch:tiny`` are those of `replay`, weight decay for the reason given in `der`; ``train_base=false`` did worse on
 three draws of classes (with the published decay). docs/methods.md has the accuracies.
 """
 

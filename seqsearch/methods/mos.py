@@ -25,7 +25,7 @@ Departures from the public code (PILOT), and why (effects are not measured unles
   the first forward pass of the second task replaces before any step changes them: one memory until then, and no harm done.
 - prototypes are taken in eval mode (there dropout is still on for all but the first task); no dropout anywhere.
 - the head has the rows of classes seen, and grows. Cosine by step; no augmentation.
-- where full covariances are kept, as exact low-rank roots (`_gaussians.py`): their factorisation cannot fail.
+- where full covariances are kept, as exact low-rank roots (`methods/parts/gaussians.py`): their factorisation cannot fail.
 On the glyphs it is the aligned head and the prototypes that count: any rate from 0.01 to 0.1, with or without merging, gives
 the same accuracy within .001, and rates that change the features much (0.5 and more, one sequence) cost 1 to 4 points.
 """

@@ -4,7 +4,7 @@
 
 Representation stage: the backbone learns at a rate far below the head's, by cross-entropy among the new classes only;
 head rows of old classes are frozen. Then each new class gets the mean and covariance (+1e-4 I) of its features
-(``covariance=diagonal`` or ``centroids`` keeps less of them; `_gaussians.py` tells what).
+(``covariance=diagonal`` or ``centroids`` keeps less of them, see `methods/parts/gaussians.py`).
 Alignment (from the second task on): draw from every class's Gaussian, with the mean of a class of task i scaled by
 ``0.9 + 0.1 (i + 1) / (t + 1)`` at task t (old means count less: the backbone has moved since), and train a copy of
 all head rows on ``CE(z / (tau n(z)), y)`` where n(z) is the mean over tasks of the norm of that task's logits.

@@ -1,7 +1,7 @@
 """TagFex: a network a task, and beside them one that learns without labels, task after task, from which the new one learns.
 
 "Task-Agnostic Guided Feature Expansion for Class-Incremental Learning". New networks of `der` find again what old ones have
-found. So a task-agnostic network g goes on learning to tell views of an image from those of others; what it knows goes to the
+found. So a task-agnostic network g goes on learning to distinguish views of an image from other views; what it knows goes to the
 task's network ``f_t`` through an attention that merges both maps. Of each image there are two views. With p a projector, ``g'``
 and ``p'`` as they were before the task, q a predictor, k the share of old classes among all, and ``m`` the merged features,
 

@@ -338,7 +338,7 @@ TABLE = Layout(
             "unshared_average_accuracy",
             "float64?",
             "fraction",
-            "likewise; over tasks after which any of the other classes was seen",
+            "as average_accuracy, over images of the other classes; over tasks after which any of the other classes was seen",
             added=True,
         ),
         Column("unshared_harmonic_mean", "float64?", "fraction", "of these two means", added=True),

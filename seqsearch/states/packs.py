@@ -26,7 +26,7 @@ class Files:
 def write_pack(file: IO[bytes], blocks: Mapping[str, torch.Tensor]) -> None:
     """Write blocks (bytes ``[size]``).
 
-    Not by the library, which writes through a temporary file of its own name: nobody could tell whether its writer is dead.
+    Not by the library, which writes through a temporary file of its own name: whether its writer is dead could not be known.
     """
     ends = list(itertools.accumulate((len(data) for data in blocks.values()), initial=0))
     header = {
