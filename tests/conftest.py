@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=30)
 settings.register_profile("fresh", print_blob=True, deadline=None, max_examples=50)
 settings.load_profile("repeatable")
 """`make test` draws the same examples every time; `make test-long` draws new ones (``--hypothesis-profile=fresh``)."""
@@ -50,10 +50,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Frozen features are computed once per test session, never in the user's cache."""
+    """Frozen features are computed once for all processes of a test session, never in the user's cache."""
     from seqsearch.training.device import pin_threads
 
-    root = tmp_path_factory.mktemp("cache")
+    base = tmp_path_factory.getbasetemp()
+    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
+    root.mkdir(exist_ok=True)
     os.environ["SEQSEARCH_CACHE"] = str(root)
     pin_threads()
     yield root

@@ -38,21 +38,25 @@ from tests.conformance.lab import (
 ONE, TWO, THREE = TASKS
 OTHER = (1, 6, 13)
 ER = Case("er", "er", backbone=TWO_BLOCKS)
-SLOW = ("afec", "beef", "bic", "der", "foster", "mm_ub", "podnet", "tagfex")
+SLOW = (
+    "afec", "beef", "bic", "clser", "der", "foster", "hide_prompt", "icarl", "joint", "memo", "mm_er", "mm_l2p", "mm_lb",
+    "mm_ub", "podnet", "replay", "tagfex", "wa",
+)  # fmt: skip
 """They train several networks, or all that there was again: some seconds each, which are left to the long tests."""
 
 
 def again(case: Case) -> bool:
-    """Whether a method is put through the contracts once more: one that learns its network on a network of another kind, one
-    of image-text pairs with other settings."""
-    on_resnet = case.backbone == RESNET and case.caps.trains_backbone and case.target not in ("finetune", "er")
+    """Whether a method is put through the contracts once more: one that learns its network on a network of another kind or with
+    other settings, one of image-text pairs with other settings."""
+    on_resnet = case.backbone == RESNET and case.caps.trains_backbone
     on_pairs = case.label.endswith(", pairs") and case.target != "simplecil"
-    return on_resnet or on_pairs or case.label.endswith(", scratch")
+    other_settings = case.label in ("er, herding", "ewc, all classes", "ewc, first task apart", "lwf, aligned")
+    return on_resnet or on_pairs or other_settings or case.label.endswith(", scratch")
 
 
 def each(found: list[Case], slow: tuple[str, ...] = ()) -> pytest.MarkDecorator:
-    """Every method on one network; on a second one it takes the same paths, which is left to the long tests but for two, as are
-    ``slow`` ones."""
+    """Every method on one network; on a second one it takes the same paths, which is left to the long tests, as are ``slow``
+    ones."""
     params = [
         pytest.param(c, marks=pytest.mark.long if again(c) or c.target in slow else (), id=c.label) for c in found
     ]
@@ -142,6 +146,7 @@ def test_it_learns(lab: Lab, case: Case) -> None:
     assert lab.accuracy(lab.trained(case, ONE), TASKS, 0) >= 0.7  # chance is .25
 
 
+@pytest.mark.long
 def test_finetune_forgets_more_than_replay(labs: dict[str, Lab]) -> None:
     """At one common, high rate of the backbone: the default ones are low, so that neither forgets much in three tasks."""
     lab = labs[EMBEDDED]

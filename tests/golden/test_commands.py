@@ -37,8 +37,8 @@ def columns(rows: list[list[Any]]) -> set[str]:
     return {name for _, row in rows for name in row}
 
 
-LONG = ("edge", "explain")
-"""They train most. `tests.golden.test_studies` has a study of EDGE, and `tests.unit.evaluate.test_explain` explains a run."""
+LONG = ("edge", "explain", "gtep", "easy", "online", "mcil")
+"""They train most. The unit tests of each protocol run it as well."""
 
 
 @pytest.fixture(scope="module")

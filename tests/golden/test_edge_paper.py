@@ -71,6 +71,7 @@ def test_a_better_search_makes_the_papers_fit_worse() -> None:
         assert mild < float(rows["random 5"][figure]) < baseline < real
 
 
+@pytest.mark.long
 def test_kolmogorov_smirnov_as_printed_hardly_ever_rejects() -> None:
     """Of normal samples of 90, a valid test rejects 5 % at .05; Table A3's rejects none in 200."""
     rng = np.random.default_rng(0)

@@ -80,8 +80,8 @@ def troubles(name: str, found: dict[str, Any], machine: dict[str, Any]) -> list[
     return list(departures(before, found))
 
 
-# `tests.golden.test_commands` has another study of CLDyB.
-@pytest.mark.parametrize("name", [pytest.param("cldyb", marks=pytest.mark.long), "edge"])
+@pytest.mark.long  # `tests.golden.test_commands` has another study of CLDyB
+@pytest.mark.parametrize("name", COMMANDS)
 def test_what_is_found_is_as_recorded(name: str, tmp_path: Path) -> None:
     assert troubles(name, measured(name, tmp_path), here()) == []
 

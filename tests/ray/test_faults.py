@@ -56,6 +56,7 @@ def test_a_worker_killed_while_it_writes_a_state_leaves_no_half_of_it(
     same_results(found, inline)
 
 
+@pytest.mark.long
 def test_a_damaged_state_is_noticed_and_computed_again(two_nodes: Cluster, inline: Finished, tmp_path: Path) -> None:
     def damage(fleet: Watched, done: int) -> bool:
         packs = list((tmp_path / "states" / "packs").glob("*.safetensors"))
@@ -79,7 +80,7 @@ def test_a_damaged_state_is_noticed_and_computed_again(two_nodes: Cluster, inlin
     "does",
     [
         "exits",
-        "meddles",
+        pytest.param("meddles", marks=pytest.mark.long),
         pytest.param("vanishes", marks=pytest.mark.long),
         pytest.param("hangs", marks=pytest.mark.long),
     ],
@@ -108,6 +109,7 @@ def test_what_a_bad_method_does_is_its_result(
     assert ("retired: a method changed" in fleet.why()) == (does == "meddles")
 
 
+@pytest.mark.long
 def test_a_child_process_does_not_answer_for_its_worker(two_nodes: Cluster, tmp_path: Path) -> None:
     small = {"tasks": 2, "score_seeds": 1, "random_sequences": 0, "lookahead": 0}
     method = bad_method(tmp_path / "m", "forks")

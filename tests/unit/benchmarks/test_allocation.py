@@ -62,6 +62,7 @@ def test_what_is_expected_of_a_candidate_is_its_mean_over_many_look_aheads() -> 
             assert np.ptp(rest) < tolerance < of_error * np.ptp(own)
 
 
+@pytest.mark.long
 def test_more_look_aheads_leave_a_candidates_own_error() -> None:
     found = [search(Planted(seed, arms=4, noise=1.0, shared=0.0, tasks=3), "uniform", 240) for seed in range(4)]
     assert [f.missed[0] for f in found] == [0] * 4

@@ -14,6 +14,7 @@ def means() -> list[dict[str, Any]]:
     return list(bench.means(200, (3, 8, 30), bench.COLUMNS))
 
 
+@pytest.mark.long
 def test_the_rule_holds_wherever_outliers_can_be_seen(means: list[dict[str, Any]]) -> None:
     """.93 at 200 repeats has a standard error of .018."""
     now = [r for r in means if r["rule"] == "now"]

@@ -22,6 +22,7 @@ def test_intervals_of_means_hold(means: list[dict[str, Any]]) -> None:
         assert row["given"] >= 0.85, row
 
 
+@pytest.mark.long
 def test_alike_methods_are_seldom_told() -> None:
     for row in bench.false_pairs(30):
         assert row["share"] <= 0.07, row

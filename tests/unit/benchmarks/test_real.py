@@ -52,6 +52,7 @@ def test_both_sizes_are_one_network() -> None:
     assert all(torch.equal(own[k], others[k]) for k in own)
 
 
+@pytest.mark.long
 def test_an_answer_is_kept_with_what_it_cost(tmp_path: Path) -> None:
     runs = Runs(tmp_path)
     words = ("--methods", "simplecil", "--pool", "glyphs:classes=4,train=4,reward=2,test=2", "--tasks", "2")

@@ -193,6 +193,7 @@ def test_the_page_says_how_many(made: Made) -> None:
     assert int(said) == planned(made("simplecil").both().config, Caps(), False).start
 
 
+@pytest.mark.long
 def test_it_says_after_the_second_how_long_it_may_take(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["check", mine(tmp_path, "    pass")])
     assert result.exit_code == 0, result.output

@@ -212,7 +212,11 @@ class Noisy(Replay):
 
 @pytest.mark.parametrize(
     ("params", "broken"),
-    [("listed=true", []), ("listed=false", ["C4"]), ("listed=false,begins=1", ["C4"])],
+    [
+        pytest.param("listed=true", [], marks=pytest.mark.long),
+        pytest.param("listed=false", ["C4"], marks=pytest.mark.long),
+        ("listed=false,begins=1", ["C4"]),
+    ],
 )
 def test_a_training_that_is_killed_must_go_on(tmp_path: Path, params: str, broken: list[str]) -> None:
     """A generator that is not named begins anew where a training goes on, also one that only later tasks draw from."""

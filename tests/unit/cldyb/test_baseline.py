@@ -172,6 +172,7 @@ def test_the_headline_names_its_baseline(baseline: str, found: float, random: in
     assert len(score_notes.headline(scored).text.split()) <= 16
 
 
+@pytest.mark.long
 def test_a_run_shows_its_baseline_and_what_is_scored_on_it_does_too(tmp_path: Path) -> None:
     run = finished_run(tmp_path / "run", **{**GREEDY, "random_sequences": 19})
     shown = view(summary_of(run))

@@ -112,6 +112,7 @@ def test_what_is_printed_and_kept_says_so(extended: Path) -> None:
     assert call("cldyb", "--resume", extended, "--workers", 0, "--quiet").exit_code == 0
 
 
+@pytest.mark.long
 def test_stopped_or_killed_while_it_is_extended_it_is_resumed(extended: Path, run: Path) -> None:
     stopped = extend(run, 3, "--time-budget", "0.001")
     assert stopped.exit_code == 0

@@ -114,6 +114,7 @@ def main_of():
     return main
 
 
+@pytest.mark.long
 def test_a_run_that_is_resumed_is_the_run(tmp_path):
     (tmp_path / "own.py").write_text(OWN)
     methods = ["--methods", f"ncm,{tmp_path / 'own.py'}:Tosses", "--seeds", "2", "--checkpoint-every", "9"]

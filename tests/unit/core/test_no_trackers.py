@@ -24,9 +24,11 @@ def seen():
 @pytest.mark.parametrize(
     ("code", "imported"),
     [
-        ("import seqsearch.backbones.inject; seen(); import wandb; seen()", "no yes"),
+        pytest.param(
+            "import seqsearch.backbones.inject; seen(); import wandb; seen()", "no yes", marks=pytest.mark.long
+        ),
         ("import seqsearch.backbones, ray.air.integrations.wandb; seen()", "no"),
-        ("import timm; seen()", "yes"),
+        pytest.param("import timm; seen()", "yes", marks=pytest.mark.long),
     ],
 )
 def test_it_is_imported_by_those_who_ask_for_it(code: str, imported: str, tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def test_the_metric_needs_two_orders_and_a_task(table: list[object]) -> None:
         order_disparity(table)
 
 
+@pytest.mark.long
 def test_it_is_printed_and_written_where_there_is_one(tmp_path: Path) -> None:
     plain = summary(tmp_path, LOW, HIGH, spread(5))
     own = replace(plain.methods[0].groups["rs"], names=("own-a", "own-b"))

@@ -221,6 +221,7 @@ def test_dry_run_counts_trainings(tmp_path: Path) -> None:
     assert (study.similarity_method.label, found["similarity_method"]) == ("simplecil", "simplecil")
 
 
+@pytest.mark.long
 def test_a_run_resumes_with_what_it_began_with_or_not_at_all(tmp_path: Path) -> None:
     (tmp_path / "orders.txt").write_text("0 1 2 3 4 5 6 7 8\n")
     stopped_after(12, tmp_path / "run", orders=str(tmp_path / "orders.txt"))

@@ -217,6 +217,7 @@ def test_without_bounds_the_sequences_are_the_same_and_nothing_is_said_of_bounds
     assert without.digest != with_it.digest
 
 
+@pytest.mark.long
 def test_a_budget_cuts_the_bound_and_the_sd_and_says_so(tmp_path: Path) -> None:
     write(tmp_path / "s.csv", some(300))
     flags = ("--similarity", tmp_path / "s.csv", "--tasks", 30, "--plan-only", "--restarts", 1)

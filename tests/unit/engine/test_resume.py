@@ -71,6 +71,7 @@ def assert_resumes(whole: Finished, folder: Path, cut: int, states: bool = True)
     assert set(evaluated) == {e["edge"]["digest"] for e in whole.journal.entries if "edge" in e}
 
 
+@pytest.mark.long
 def test_resumes_from_every_line(whole: Finished, tmp_path: Path) -> None:
     data = whole.journal.path.read_bytes()
     for end in [0, *(i + 1 for i, byte in enumerate(data) if byte == 10)]:

@@ -60,6 +60,7 @@ def test_a_command_that_fails_loses_nothing_of_the_others(run: Path, tmp_path: P
     assert {r["status"] for r in failed} == {"failed"}
 
 
+@pytest.mark.long
 def test_a_duel_with_a_command(tmp_path: Path) -> None:
     small = [f"--{n.replace('_', '-')}={SMALL[n]}" for n in ("pool", "tasks", "classes_per_task")]
     said = told(
@@ -118,6 +119,7 @@ def test_what_a_command_cannot_do_is_refused(run: Path, tmp_path: Path, argument
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_a_run_of_others_starts_no_command_when_it_is_resumed(run: Path, tmp_path: Path) -> None:
     out, text = tmp_path / "score", command("sleeps")
     stopped = ran("score", run, "--methods", text, "--out", out, "--time-budget", "2s")

@@ -107,6 +107,7 @@ def test_flags_that_do_not_go_together(tmp_path: Path) -> None:
     assert "did you mean edge-table-a4" in err
 
 
+@pytest.mark.long
 def test_a_dry_run_names_the_folders_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     code, out, err = run("reproduce", "edge-table-a4", "--miniature", "--dry-run")
@@ -144,6 +145,7 @@ def test_a_pool_is_built_of_stand_in_data(tmp_path: Path) -> None:
     assert build_pool(str(made)).digest.endswith(MARK)
 
 
+@pytest.mark.long
 def test_its_commands_show_how_far_they_are(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """They answer in JSON, and what they show beside it comes on the way."""
     asked = (

@@ -61,7 +61,9 @@ def test_the_standard_deviation_is_that_of_the_pair_that_varies_most(runs: Path)
     assert spread["draws"] == len(differences)
 
 
-@pytest.mark.parametrize("protocol", ["cldyb", "edge", "gtep", "mcil", "duel"])
+@pytest.mark.parametrize(
+    "protocol", ["cldyb", "duel", *(pytest.param(p, marks=pytest.mark.long) for p in ("edge", "gtep", "mcil"))]
+)
 def test_it_is_printed_with_one_sentence_for_each_difference(runs: Path, protocol: str) -> None:
     ran = power(runs / f"{protocol}-finished", "--difference", 0.03)
     assert ran.exit_code == 0, ran.output

@@ -91,7 +91,9 @@ def test_it_is_no_worse_than_its_start(sign: float) -> None:
         assert found.value == p.score(found.labels)
 
 
-@pytest.mark.parametrize(("n", "k"), [(6, 3), (9, 3), (8, 4), (10, 5)])
+@pytest.mark.parametrize(
+    ("n", "k"), [(6, 3), *(pytest.param(*size, marks=pytest.mark.long) for size in [(9, 3), (8, 4), (10, 5)])]
+)
 def test_it_finds_the_optimum_of_fifty_small_cases(n: int, k: int) -> None:
     for seed in range(50):
         p = problem(n, k, seed=seed)

@@ -151,6 +151,7 @@ print(compiled, len(exact._extremes.signatures))
 """
 
 
+@pytest.mark.long
 def test_compiling_is_done_before_the_seconds_of_an_exact_search_are_counted() -> None:
     """In a process that has compiled nothing yet: one signature is there when the search begins, and no other is added."""
     ended = subprocess.run([sys.executable, "-c", SEARCHING], capture_output=True, text=True, check=True)

@@ -75,6 +75,7 @@ def test_few_sequences_are_all_looked_at() -> None:
         assert r.holds(found).all()
 
 
+@pytest.mark.long
 def test_annealing_finds_what_looking_at_all_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     there, values, r = seen(8, 4)
     weights = np.array([1.0, 0.5, -0.5, 2.0]) / values.std(axis=0)

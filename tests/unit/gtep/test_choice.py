@@ -92,7 +92,7 @@ def test_what_goes_on_finds_what_it_would_have_found_at_once(halved: Path, metho
     assert len(states(halved)) < len(states(whole))
 
 
-@pytest.mark.parametrize("lines", [15, 33])
+@pytest.mark.parametrize("lines", [15, pytest.param(33, marks=pytest.mark.long)])
 def test_asha_stopped_decides_the_same(halved: Path, method: str, tmp_path: Path, lines: int) -> None:
     settings = small(method, scheduler="asha", trials="9")
     assert not session(tmp_path / "run", settings, lines)
@@ -104,6 +104,7 @@ def test_asha_stopped_decides_the_same(halved: Path, method: str, tmp_path: Path
 # ------------------------------------------------------------------------------------------------ Optuna
 
 
+@pytest.mark.long
 def test_optuna_is_not_asked_again_when_a_run_is_resumed(
     method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +142,7 @@ def test_a_decision_in_the_journal_that_is_none_is_refused(method: str, tmp_path
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.long
 def test_every_pool_has_its_own_decisions(method: str, tmp_path: Path) -> None:
     """With ``--conventional`` Optuna is told of each pool by itself."""
     settings = small(method, searcher="optuna", trials="11", conventional=True)

@@ -83,7 +83,7 @@ def test_without_a_first_phase_the_pool_to_tune_on_is_left_alone(tmp_path: Path)
     assert noted(evaluated)
 
 
-@pytest.mark.parametrize("classes", [0, 3])
+@pytest.mark.parametrize("classes", [pytest.param(0, marks=pytest.mark.long), 3])
 def test_the_first_phase_reads_no_test_image_and_no_class_that_is_not_in_play(tmp_path: Path, classes: int) -> None:
     """Of methods that learn from images; frozen features are those of a whole pool at a time."""
     sides, tuned, evaluated = pools(tmp_path, 104 + classes)
@@ -93,6 +93,7 @@ def test_the_first_phase_reads_no_test_image_and_no_class_that_is_not_in_play(tm
     assert list(by_class(evaluated, sides["pool"][0]).values()) == [sum(SIZES.values())] * in_play
 
 
+@pytest.mark.long
 def test_fresh_orders_are_what_the_conventional_protocol_adds(tmp_path: Path) -> None:
     """With ``--conventional`` both pools are learned from in the end, and test images of both are read."""
     sides, tuned, evaluated = pools(tmp_path, 103)

@@ -177,8 +177,8 @@ def test_original_settings_beside_what_was_chosen(method: str, tmp_path: Path, w
     [
         ({}, 1),
         ({"originals": True}, 4),
-        ({"conventional": True}, 4),
-        ({"originals": True, "conventional": True}, 5),
+        pytest.param({"conventional": True}, 4, marks=pytest.mark.long),
+        pytest.param({"originals": True, "conventional": True}, 5, marks=pytest.mark.long),
     ],
 )
 def test_what_is_judged_is_counted(method: str, tmp_path: Path, beside: dict[str, bool], settings: int) -> None:

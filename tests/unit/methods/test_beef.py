@@ -156,6 +156,7 @@ def test_fusion_sees_equally_many_images_of_every_class(lab: Lab) -> None:
     assert set(balanced.indices[7:].tolist()) <= set(data.train.indices.tolist())
 
 
+@pytest.mark.long
 def test_only_the_published_form_changes_old_networks(lab: Lab) -> None:
     """Of its second network the batch statistics, in the third task."""
     for case, stays in ((BEEF, True), (PUBLISHED, False)):
@@ -176,6 +177,7 @@ def test_published_scores_lack_old_biases_right_after_a_task(lab: Lab) -> None:
     assert torch.equal(second.predict(batch), second.head(second.features(batch)) - missing)
 
 
+@pytest.mark.long
 def test_the_published_form_goes_on_from_its_state(lab: Lab) -> None:
     method = lab.fresh(PUBLISHED)
     lab.fit(method, *TASKS[:2])

@@ -68,6 +68,7 @@ def test_scores_weigh_the_own_space_by_one_and_the_mean_of_the_others_by_alpha(s
     np.testing.assert_allclose(reweighted(cosines, sizes, alpha).numpy(), expected, atol=1e-6)
 
 
+@pytest.mark.long
 def test_the_whole_method_scores_so(tmp_path: Path) -> None:
     """Prototypes from features by each set of adapters, of images that the method had; scores by hand."""
     lab = Lab(tmp_path)

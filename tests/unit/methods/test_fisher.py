@@ -77,7 +77,15 @@ def network_of(name: str) -> nn.Module:
     return timm.create_model(name, num_classes=0, **size).eval()
 
 
-@pytest.mark.parametrize("name", ["resnet18", "vit_tiny_patch16_224", "glyph_vit", "glyph_vit in bf16", "large"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(n, marks=pytest.mark.long) for n in ("resnet18", "vit_tiny_patch16_224")),
+        "glyph_vit",
+        "glyph_vit in bf16",
+        "large",
+    ],
+)
 def test_any_network(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     network = network_of(name)
     if name == "large":

@@ -80,6 +80,7 @@ def test_prediction_takes_the_inferred_tasks_prompt_image_by_image(lab: Lab) -> 
     assert len(set(tasks)) == 3, "a test of one task only shows nothing"
 
 
+@pytest.mark.long
 def test_a_prompt_starts_as_the_last_one_and_is_mixed_with_the_mean_of_all_before(lab: Lab) -> None:
     still = trained(lab, *TASKS, lr=0.0, prompt_momentum=0.3)
     torch.testing.assert_close(still.prompts[1:], still.prompts[:1].expand(2, *still.prompts.shape[1:]))

@@ -38,6 +38,7 @@ def test_votes_are_weighted_by_similarity(k: int) -> None:
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-9)
 
 
+@pytest.mark.long
 def test_best_is_the_learner_with_the_highest_validation_accuracy(lab: Lab) -> None:
     method = lab.fresh(Case("joint", "joint", {"learner": "best"}))
     notes = lab.fit(method, *TASKS[:2]).notes

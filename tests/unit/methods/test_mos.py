@@ -35,6 +35,7 @@ def test_merge_is_a_step_towards_the_mean() -> None:
     assert own[1].tolist() == [[3.0]]
 
 
+@pytest.mark.long
 def test_the_merge_acts_once_a_step_and_nowhere_else(lab: Lab) -> None:
     """At rate 0 what is left of the distance from the earlier mean counts the merges."""
     before = trained(lab, *TASKS[:2])
@@ -67,7 +68,7 @@ def test_new_adapters_change_nothing_and_trained_ones_are_added_beside_the_mlp(l
     torch.testing.assert_close(method.vit(images, own.blocks()), expected, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("wild", [False, True])
+@pytest.mark.parametrize("wild", [pytest.param(False, marks=pytest.mark.long), True])
 def test_retrieval_and_ensemble_image_by_image(lab: Lab, wild: bool) -> None:
     """Also with adapters and a head of noise, by which images wander from set to set."""
     method, batch = trained(lab, *TASKS), lab.batch(ALL)

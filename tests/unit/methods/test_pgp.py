@@ -128,7 +128,9 @@ def changes(lab: Lab, target: str, settings: dict[str, Any]) -> tuple[Tensor, Te
     return torch.cat([g[:, 0], e[:, 0]]), state["kept"]
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize(
+    "settings", [SETTINGS[0], *(pytest.param(s, marks=pytest.mark.long) for s in SETTINGS[1:])], ids=str
+)
 def test_no_part_of_a_change_of_keys_is_in_the_kept_subspace(lab: Lab, settings: dict[str, Any]) -> None:
     """With any optimiser: Adam's steps are not multiples of gradients, decay is not one at all."""
     change, kept = changes(lab, "pgp", settings)

@@ -68,6 +68,7 @@ def test_the_published_loss_is_that_of_the_public_code() -> None:
     torch.testing.assert_close(scores.grad, torch.tensor(gradient, dtype=torch.float64), rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.long
 def test_forms_learn_otherwise(lab: Lab, parent: Method) -> None:
     states = []
     for form in ("paper", "published"):

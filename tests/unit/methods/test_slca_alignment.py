@@ -52,6 +52,7 @@ def test_loss_of_all_zero_logits_is_finite_and_uniform() -> None:
     assert float(loss) == pytest.approx(np.log(4))
 
 
+@pytest.mark.long
 def test_other_kinds_of_statistics_learn_are_restored_and_are_smaller(tmp_path: Path) -> None:
     lab, sizes = Lab(tmp_path), {}
     for kind in ("full", "diagonal", "centroids"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
@@ -12,6 +13,7 @@ from protocols.cli.main import main
 HELD_OUT = -1
 
 
+@pytest.mark.long
 def test_uniform_sampling_retains_most_and_the_latest_samples_least(tmp_path: Path) -> None:
     """And the blind classifier is first online, and at chance 256 samples ahead."""
     ended = CliRunner().invoke(

@@ -162,6 +162,7 @@ def test_uct_asks_on_while_nothing_is_known():
     assert next_arm("uct", [0, 0], [2, 1], [np.nan, np.nan], 9) == 1
 
 
+@pytest.mark.long
 def test_halving_beats_uniform_on_noisy_arms():
     rng = np.random.default_rng(0)
     regret = {kind: [] for kind in ("uniform", "halving")}

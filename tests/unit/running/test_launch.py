@@ -27,6 +27,7 @@ from tests.unit.running.without_click import commands
 TRAIN_NOTHING = {"edge-plan"}
 
 
+@pytest.mark.long
 def test_every_command_runs_without_click_and_without_a_terminal(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['click'] = None; from tests.unit.running.without_click import main; main(sys.argv[1])"

@@ -39,7 +39,7 @@ def test_of_a_gpu_its_free_memory_counts(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert "4.2 GB are available" in too_little(NEED, EngineOptions(gpus_per_worker=0.5), on_gpu=True)
 
 
-@pytest.mark.parametrize("dry", [["--dry-run"], []])
+@pytest.mark.parametrize("dry", [["--dry-run"], pytest.param([], marks=pytest.mark.long)])
 def test_a_run_says_it_before_it_trains(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, dry: list[str]) -> None:
     monkeypatch.setattr(memory, "free_memory", lambda: 10**6)
     small = "--tasks 2 --classes-per-task 2 --candidates 2 --random-sequences 5 --score-seeds 1 --workers 0"

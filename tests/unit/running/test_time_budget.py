@@ -76,6 +76,7 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_stopped_again_and_again_it_finds_the_same(whole: Path, tmp_path: Path) -> None:
     path, reached = tmp_path / "run", []
     while not session(path, 10 if reached else 3):
@@ -153,6 +154,7 @@ def test_the_command_ends_well_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "report.html").exists()
 
 
+@pytest.mark.long
 def test_starting_does_not_count(tmp_path: Path) -> None:
     """What takes longer to start than its budget is computed all the same."""
     (tmp_path / "slow.py").write_text(

@@ -175,6 +175,7 @@ def test_an_image_that_turns_out_corrupt_stops_the_run(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------ backbones
 
 
+@pytest.mark.long
 def test_every_method_searches_in_its_own_space(tmp_path: Path, digits: Path, weights: dict[str, Path]) -> None:
     """CLDyB Figs. 11 and 12: mixed backbones, jointly and separately."""
     files = tuple(f"{name}={file}" for name, file in weights.items())
@@ -277,6 +278,7 @@ def test_it_is_said_how_many_settings_were_as_good(tmp_path: Path, scores: list[
     assert lines[1].endswith(said)
 
 
+@pytest.mark.long
 def test_an_interrupted_tuning_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from seqsearch.training.trainer import Trainer
 

@@ -60,6 +60,7 @@ def test_it_begins_with_what_plain_vit_computes() -> None:
     torch.testing.assert_close(seen["image"], expected, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.long
 def test_texts_are_read_before_images_are_looked_at() -> None:
     """A few steps make the loss fall below that of knowing nothing but how often each word comes."""
     torch.set_num_threads(1)

@@ -166,6 +166,7 @@ def test_who_resists_ends_in_time_with_all_that_it_started(lab: Lab, how: str) -
     assert lab.train("learns").status == "ok"
 
 
+@pytest.mark.long
 def test_without_signal_scopes_a_stopped_watcher_is_no_way_out(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on older kernels: the program and its watcher are ended by the worker, which inherits them."""
     older = Path(confined.__file__).read_text().replace("SCOPES_FROM = 1 << 1, 6", "SCOPES_FROM = 1 << 1, 600")

@@ -105,6 +105,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 def test_an_alarm_is_the_failure_of_who_set_it(tmp_path: Path) -> None:
     """By default it would end the process, and the run with it. In a process of its own: the one of the tests has a timer."""
     (tmp_path / "own.py").write_text(ALARMED)

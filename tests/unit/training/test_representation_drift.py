@@ -177,6 +177,7 @@ def test_parts_of_the_backbones_width_are_compared_one_by_one() -> None:
 # ------------------------------------------------------------------------------------------------ what a run says
 
 
+@pytest.mark.long
 def test_a_run_says_whose_training_hardly_moves_features(tmp_path: Path) -> None:
     settings = small_settings(
         methods=f"{STILL},finetune:epochs=2,simplecil",

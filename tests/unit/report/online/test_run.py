@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
@@ -16,6 +17,7 @@ from seqsearch.results.tables import read_rows
 STREAM = "glyphs:samples=400,classes=4,burst=20"
 
 
+@pytest.mark.long
 def test_a_run_ends_in_figures_a_page_and_the_same_summary_again(tmp_path: Path) -> None:
     run = tmp_path / "run"
     asked = ["--stream", STREAM, "--methods", "ncm", "--batch", "8", "--shift", "64", "--windows", "64", "--trace"]
