@@ -60,3 +60,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     pin_threads()
     yield root
     del os.environ["SEQSEARCH_CACHE"]
+
+
+@pytest.fixture
+def one_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every descent has one epoch: for tests of commands in which nothing depends on how much is learned."""
+    from seqsearch.methods.parts.training import Descent
+
+    made = Descent.__init__
+    monkeypatch.setattr(Descent, "__init__", lambda self, epochs, *a, **more: made(self, min(1, epochs), *a, **more))

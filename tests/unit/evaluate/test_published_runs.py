@@ -2,7 +2,7 @@
 
 The stand-ins are the only substitution: for each data set a Parquet pool of tiny one-coloured images, with as many classes and
 the same groups, with a text each where they are pairs; the embedded backbones for ViT-B/16 and FLAVA, and names compared by
-n-grams for CLIP's text encoders, which would be downloaded.
+n-grams for CLIP's text encoders, which would be downloaded; one epoch, since nothing here depends on what is learned.
 """
 
 from __future__ import annotations
@@ -95,6 +95,7 @@ def unlike() -> list[str]:
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("one_epoch")
 @pytest.mark.parametrize("name", unlike())
 def test_a_dry_run_takes_the_command(name: str, pools: dict[str, Path], tmp_path: Path) -> None:
     entry = ledger().entry(name)
@@ -223,6 +224,7 @@ def test_figures_of_learners_stand_where_they_are_read(entry: Entry, tmp_path: P
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("one_epoch")
 @pytest.mark.parametrize(
     "entry", [e for e in ledger().entries if e.paper == "mcil" and e.commands], ids=lambda e: e.name
 )

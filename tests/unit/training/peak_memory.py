@@ -24,7 +24,8 @@ def of_process(name: str) -> int:
 def measured(method: str, backbone: str, batch: int) -> dict[str, int]:
     with tempfile.TemporaryDirectory() as scratch:
         world = World(f"glyphs:classes=4,train={batch // 2},reward=1,test=1", 0, f"{scratch}/c", f"{scratch}/s")
-        spec = world.spec(parse_item(f"{method}@{backbone}:batch_size={batch},epochs=1", "method"), backbone)
+        once = "epochs=1,first_epochs=1" if backbone.startswith("scratch:") else "epochs=1"
+        spec = world.spec(parse_item(f"{method}@{backbone}:batch_size={batch},{once}", "method"), backbone)
         ids = world.class_ids(range(4))
         estimate = step_memory(world, spec, ids, 10**9)
         assert estimate is not None
