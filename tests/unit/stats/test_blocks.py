@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from benchmarks.coverage import blocks
 from benchmarks.coverage.blocks_courses import drifting_as, held, one_curve
@@ -92,6 +93,12 @@ def test_seeds_have_a_statement_of_their_own_from_three_on() -> None:
     assert math.isnan(one.over_seeds.low)
     assert math.isfinite(two.interval.low)
     assert accuracy(a, 0).over_seeds.half_width > accuracy(a, 0).interval.half_width
+
+
+def test_over_seeds_of_blocks_that_hardly_differ_is_students_interval_of_the_seeds() -> None:
+    means = np.array([[0.4], [0.5], [0.6]]) + 0.01 * np.resize([1, -1], 20)
+    expected = stats.t.ppf(0.975, 2) * 0.1 / math.sqrt(3)
+    assert of_accuracy(0.5, means, 1000).over_seeds.half_width == pytest.approx(expected, rel=1e-3)
 
 
 def test_the_same_trainings_are_paired() -> None:

@@ -12,9 +12,10 @@ from scipy import stats
 from seqsearch.stats.components import training_sd
 from seqsearch.stats.interval import Interval
 from seqsearch.stats.mean import mean_interval
-from seqsearch.stats.paired import FEWEST_SIGNS
+from seqsearch.stats.paired import FEWEST_SIGNS, paired
 from seqsearch.stats.power import (
     half_width_of_drop,
+    needed_for_claims,
     needed_on_average,
     needed_on_most,
     power_of_found,
@@ -24,6 +25,15 @@ from seqsearch.stats.power import (
     sequences_for_share,
 )
 from seqsearch.stats.rank_test import rank_test
+
+
+def test_sequences_that_a_claim_needs_do_not_depend_on_which_method_is_called_a() -> None:
+    rng = np.random.default_rng(1)
+    a, b = 0.6 + 0.03 * rng.standard_normal(40), 0.63 + 0.05 * rng.standard_normal(40)
+    most, average = needed_for_claims(paired(a, b))
+    assert (most, average) == needed_for_claims(paired(b, a))
+    assert most.least
+    assert average.least > average.estimated
 
 
 def test_power_of_found_is_the_share_of_rank_tests_that_are_significant() -> None:
