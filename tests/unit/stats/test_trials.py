@@ -148,6 +148,17 @@ def test_the_rule_stops_where_the_best_are_alike_and_orders_differ() -> None:
     assert rising.unavailable_because == ""
 
 
+def test_the_noise_is_the_median_over_settings_so_that_few_that_vary_much_do_not_stop_a_search() -> None:
+    rng = np.random.default_rng(0)
+    scores = np.linspace(0.2, 0.5, 20)[:, None] + 0.01 * rng.normal(size=(20, 5))
+    wild = scores.copy()
+    wild[:3] += 0.3 * (wild[:3] - wild[:3].mean(axis=1, keepdims=True)) / 0.01
+    gaps = wild[wild.mean(axis=1).argmax()] - wild
+    errors = np.sort(gaps.std(axis=1, ddof=1))[1:] / math.sqrt(5)  # without the best one's, which is 0
+    assert enough(wild).noise == pytest.approx(errors[9])
+    assert enough(wild).noise < 2 * enough(scores).noise
+
+
 @pytest.mark.parametrize(
     ("scores", "unavailable_because"),
     [
