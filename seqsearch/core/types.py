@@ -83,7 +83,7 @@ class MethodSpec:
         digest: the config digest. It covers everything that decides the method's numbers: source, parameters, backbone weights,
             transform, precision, library versions, device class and thread count.
         anchor: for methods whose per-task part depends only on the task and on the first ``anchor`` tasks (`Additive` methods
-            that train). Such a part is trained once and reused in every sequence with the same first tasks. None for other methods.
+            that train). A part is trained once and reused in every sequence with the same first tasks. None: any other method.
         first: the digest for the first experience. It leaves out parameters that act from the second experience on, so that
             settings that differ only in these share the training of the first. Empty: all parameters act.
         command: the command line of a method that is an external program. It learns all experiences of a prefix in one go, and
@@ -181,8 +181,8 @@ class Probe:
 
     Attributes:
         kind: ``prototypes``: mean features ``[C, d]`` of ``classes``. ``nll``: the mean negative log-likelihood ``[n]`` of kNN
-            for each of the ``n`` ``tasks``. ``confusion``: how many reward images of each of ``classes`` the state predicts as each
-            class learned so far, ``[C, seen]``.
+            for each of the ``n`` ``tasks``. ``confusion``: how many reward images of each of ``classes`` the state predicts as
+            each class learned so far, ``[C, seen]``.
         feature_space: identity of the features that the answer depends on; for ``confusion`` the digest of the state.
         options: plain settings of the question (probe images, k, temperature, scope).
     """
