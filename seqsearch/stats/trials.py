@@ -154,7 +154,7 @@ class Enough:
         from_here: the expected gain of ``more`` trials over the best score of this search, if the upper tail of scores is
             exponential.
         noise: standard error over the class orders of the difference between a setting and the best one; the median over
-        settings.
+            settings.
         stop: ``bound`` and ``from_here`` are both below ``noise``; False if one of the three is NaN.
         unavailable_because: why one of the three is NaN, empty if none is.
     """
