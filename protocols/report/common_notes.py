@@ -61,9 +61,9 @@ def _one(a: AtChance) -> Note:
     }
     if test.best > LEVEL:  # the smallest p-value that is possible: with all images right
         return Note("chance.too_few", values)
+    # "chance.needed" gives a number of right images: impossible where it also matters which images are right
     if test.significant_from is None or abs(a.chance - 1 / a.classes[1]) > AGREE:
         return Note("chance.undecided", {**values, "p": test.p})
-    # a number of images that decides exists only if the test depends on nothing but how many are right
     needed = round(test.significant_from * test.images)
     return Note("chance.needed", {**values, "needed": needed, "share": test.significant_from})
 
