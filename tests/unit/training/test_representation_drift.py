@@ -201,7 +201,9 @@ def test_a_run_says_whose_training_hardly_moves_features(tmp_path: Path) -> None
 
 def test_the_note_has_median_and_number() -> None:
     [found] = [
-        n for n in cost({"moved": {"er": [0.5, 3], "mos": [0.0034, 12], "l2p": [HARDLY_MOVED, 1]}}) if n.code == "cost.moved"
+        n
+        for n in cost({"moved": {"er": [0.5, 3], "mos": [0.0034, 12], "l2p": [HARDLY_MOVED, 1]}})
+        if n.code == "cost.moved"
     ]
     assert found.values == {"method": "mos", "moved": 0.0034, "trainings": 12}
     assert "cost.moved" not in {n.code for n in cost({})}, "a run that did not measure it"
