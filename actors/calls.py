@@ -1,4 +1,4 @@
-"""Functions called on a connected Ray without any fleet: for work that needs no models."""
+"""Functions called on a connected Ray as plain Ray tasks, not on the workers of the fleet: for work that needs no models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ B = TypeVar("B")
 
 
 def on_ray(function: Callable[[A], B], arguments: Sequence[A]) -> list[B]:
-    """``[function(a) for a in arguments]``, each on a core of its own; what died is tried again.
+    """``[function(a) for a in arguments]``, each call on a core of its own. A call whose process died is made again.
 
     Raises:
         UserError: a call has killed every process that it was made in.
@@ -27,20 +27,26 @@ def on_ray(function: Callable[[A], B], arguments: Sequence[A]) -> list[B]:
     """
     remote = ray.remote(num_cpus=1, max_retries=0)(function)
     numbers = range(len(arguments))
-    found = dict(answers(lambda n: remote.remote(arguments[n]), numbers, len(arguments), function.__name__))
+    found = dict(results_of(lambda n: remote.remote(arguments[n]), numbers, len(arguments), function.__name__))
     return [found[n] for n in numbers]
 
 
-def answers(call: Callable[[A], Any], arguments: Iterable[A], at_once: int, what: str) -> Iterator[tuple[A, Any]]:
-    """Make calls, so many ``at_once``; each argument with what came of it, as they end. ``what`` names a call in messages.
+def results_of(call: Callable[[A], Any], arguments: Iterable[A], at_once: int, what: str) -> Iterator[tuple[A, Any]]:
+    """Make calls, at most ``at_once`` at a time; yields each argument with its result, in the order in which the calls end.
 
-    A call whose process dies is made again, `MAX_RETRIES` times. Let ``call`` forbid Ray to do so: it would do it for ever
-    where it has killed a process for want of memory.
+    A call whose process dies is made again, `MAX_RETRIES` times. ``call`` must set ``max_retries=0``: Ray itself retries for ever
+    after it has killed a process for lack of memory.
+
+    Args:
+        call: starts the Ray task of an argument and returns its reference.
+        arguments: of the calls.
+        at_once: most calls at a time.
+        what: names a call in messages.
 
     Raises:
         UserError: a call has killed every process that it was made in.
         EngineDied: Ray has died.
-        Exception: what a call has raised.
+        Exception: the exception that a call has raised.
     """
     left, running, deaths = iter(arguments), dict[Any, A](), dict[A, int]()
     try:

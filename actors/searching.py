@@ -1,11 +1,13 @@
-"""Proposals of settings by Optuna, behind Ray Tune's searcher.
+"""Proposals of hyperparameter settings by Optuna, through Ray Tune's searcher.
 
-They are requested between rounds, with results in the order of trials.
+Proposals are requested between rounds of trials. Optuna is given the scores of earlier trials in the order of trials, not in the
+order in which they ended.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -19,7 +21,7 @@ from seqsearch.methods.sampling import plain
 from seqsearch.methods.spec import build_of
 
 ATTEMPTS = 20
-"""Suggestions for each that is wanted: some break a rule between parameters, or were tried."""
+"""Suggestions that are drawn for each setting that is wanted. Some break a rule between parameters, or were tried before."""
 SCORE = "score"
 Space = Mapping[str, LogUniform | tuple[Any, ...]]
 
@@ -38,12 +40,15 @@ def suggested(
     seed: int,
     draws: int,
 ) -> list[dict[str, Value]]:
-    """``count`` settings that Optuna (TPE, behind Ray Tune's ``OptunaSearch``) proposes after the ``known_scores`` of others.
+    """``count`` settings that Optuna (TPE, through Ray Tune's ``OptunaSearch``) proposes; fewer if it proposes too few that are
+    valid and new.
 
-    They are a function of these scores and of the seed; of a method's file the name counts, not its folder. A setting that
-    diverged has the score 0.
+    They are a function of the arguments. The file of a custom method counts by its name, not by its folder.
 
-    The first ``draws`` are random. Fewer where it proposes none that is valid and new.
+    Args:
+        known_scores: earlier settings and their scores. NaN (the setting diverged) counts as 0.
+        count: number of settings wanted.
+        draws: until this number of scores is known, proposals are random.
     """
     import optuna
     from ray import tune
@@ -61,14 +66,14 @@ def suggested(
     )
     search = OptunaSearch(domains, metric=SCORE, mode="max", sampler=sampler)
     for params, score in known_scores:
-        search.add_evaluated_point(dict(params), score if score == score else 0.0)
+        search.add_evaluated_point(dict(params), 0.0 if math.isnan(score) else score)
     return _valid(search, method, space, [p for p, _ in known_scores], count)
 
 
 def _valid(
     search: Any, method: MethodSpec, space: Space, known: Sequence[Mapping[str, Value]], count: int
 ) -> list[dict[str, Value]]:
-    """Return proposals of a searcher that break no rule between parameters and are new."""
+    """The first ``count`` proposals of a searcher that break no rule between parameters and are new."""
     build, fixed, found = build_of("method", method.target), dict(method.params), list[dict[str, Value]]()
     configs = [build_config(build, {**fixed, **p}, method.backbone) for p in known]
     for number in range(ATTEMPTS * count):
@@ -77,7 +82,9 @@ def _valid(
             config = build_config(build, {**fixed, **params}, method.backbone)
         except Conflict:
             continue
-        if config not in configs and len(found) < count:
+        if config not in configs:
             configs.append(config)
             found.append(params)
+        if len(found) == count:
+            break
     return found

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import ray
 
-from actors.calls import answers
+from actors.calls import results_of
 from actors.options import EngineOptions
 from actors.trial import evaluator_of
 from actors.worker import Setup
@@ -24,7 +24,7 @@ def extracted(setup: Setup, engine: EngineOptions, missing: Iterable[Job], at_on
         EngineDied: Ray has died.
     """
     task = ray.remote(num_cpus=1, num_gpus=engine.gpus, max_retries=0)(_extract)
-    for _ in answers(lambda job: task.remote(setup, job), missing, at_once, "a job that computes features"):
+    for _ in results_of(lambda job: task.remote(setup, job), missing, at_once, "a job that computes features"):
         yield
 
 

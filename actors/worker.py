@@ -150,7 +150,7 @@ class Worker:
         return Reply(result, time.perf_counter() - start, size, resident_bytes(), self._trainer.guard.spoilt)
 
     @_control
-    def stuck(self) -> float:
+    def seconds_in_job(self) -> float:
         """Seconds since the training, evaluation or probe under way began; 0 between jobs."""
         since: float | None = self._trainer.since
         return time.monotonic() - since if since is not None else 0.0

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from seqsearch.backbones.glyph_vit import GlyphViT
 from seqsearch.backbones.glyph_vit import build as build_teacher
-from seqsearch.backbones.plain_vit import WEIGHTS, PlainViT, assemble
+from seqsearch.backbones.plain_vit import WEIGHTS, PlainViT, random_network
 from seqsearch.pools.glyphs import build as build_pool
 from tools.pretrain import LEARNING_RATE, WARM_UP, WEIGHT_DECAY, Head, batches, command, report
 
@@ -35,7 +35,7 @@ class Distilled(nn.Module):
 
     def __init__(self, classes: int) -> None:
         super().__init__()
-        self.network = cast(Any, assemble())
+        self.network = cast(Any, random_network())
         self.teacher = cast(Any, build_teacher().module()).requires_grad_(False)
         self.head = Head(PlainViT.dim, classes)
         self.features, self.tokens = (nn.Linear(PlainViT.dim, GlyphViT.dim) for _ in range(2))

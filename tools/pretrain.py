@@ -20,7 +20,7 @@ from safetensors.torch import save as serialise
 from torch import nn
 
 from seqsearch.backbones.base import Backbone
-from seqsearch.backbones.glyph_vit import WEIGHTS, GlyphViT, assemble
+from seqsearch.backbones.glyph_vit import WEIGHTS, GlyphViT, random_network
 from seqsearch.backbones.parts.embedded import Embedded
 from seqsearch.backbones.parts.glyph_stem import fold_batch_norm
 from seqsearch.core.digests import seed_of, seeded_numpy
@@ -112,7 +112,7 @@ def pretrain(epochs: int, seed: int) -> nn.Module:
     """Train from scratch and return the network in its shipped form, every batch normalisation folded."""
     torch.manual_seed(seed_of("pretrain", seed))
     classes = len(build_pool(part="pretrain").classes)
-    model = assemble(batch_norm=True).to(memory_format=torch.channels_last).train()
+    model = random_network(batch_norm=True).to(memory_format=torch.channels_last).train()
     head = Head(GlyphViT.dim, classes)
     weights = [*model.parameters(), *head.parameters()]
     groups: list[dict[str, Any]] = [
@@ -144,7 +144,7 @@ def pretrain(epochs: int, seed: int) -> nn.Module:
 
 
 def shipped(model: nn.Module, head: Head) -> nn.Module:
-    """The trained network in the form of ``assemble()``, in place."""
+    """The trained network in the form of ``random_network()``, in place."""
     model.eval()
     fold_batch_norm(model)
     head.fold_into(cast(nn.LayerNorm, model.fc_norm))

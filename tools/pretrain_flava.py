@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from seqsearch.backbones.glyph_flava import WEIGHTS, GlyphFlava, assemble
+from seqsearch.backbones.glyph_flava import WEIGHTS, GlyphFlava, random_network
 from seqsearch.backbones.glyph_vit import build as build_glyph_vit
 from seqsearch.backbones.parts.flava_network import FlavaNetwork
 from seqsearch.backbones.parts.pair_text import FIRST_WORD
@@ -56,7 +56,7 @@ class Pretrained(nn.Module):
 
     def __init__(self, classes: int) -> None:
         super().__init__()
-        self.network = assemble().train()
+        self.network = random_network().train()
         begin_at_random(self.network)
         begin_with_plain_vit(self.network)
         dim, image, text = GlyphFlava.dim, self.network.width("image"), self.network.width("text")

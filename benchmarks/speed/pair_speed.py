@@ -29,7 +29,7 @@ from torch.nn import functional
 
 from benchmarks.common.results import write_result
 from benchmarks.speed.learner_speed import compared
-from seqsearch.backbones.glyph_flava import GlyphFlava, assemble
+from seqsearch.backbones.glyph_flava import GlyphFlava, random_network
 from seqsearch.backbones.parts.flava_network import ENCODERS, FlavaNetwork
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.types import StateKey
@@ -59,7 +59,7 @@ class RandomFlava(GlyphFlava):
 def random_flava() -> RandomFlava:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        return RandomFlava(save({name: value.contiguous() for name, value in assemble().state_dict().items()}))
+        return RandomFlava(save({name: value.contiguous() for name, value in random_network().state_dict().items()}))
 
 
 class Bench:

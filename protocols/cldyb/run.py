@@ -32,14 +32,14 @@ class CldybRun(ProtocolRun):
             self._tune()
         s.extract_features(self.study)
         self.plans = make_plans(self.study)
-        s.monitor.watch(self.plans.all, world=self.study.world)
+        s.monitor.begin_phase(self.plans.all, world=self.study.world)
         s.search(self.study.world).run(self.plans.all, deadline=s.deadline)
 
     def _tune(self) -> None:
         """Choose the methods' hyperparameters; what was chosen is written into ``config.json`` and said."""
         s, tuning = self.session, Tuning(self.study)
         s.extract_features(self.study)
-        s.monitor.watch(tuning.planners, "tuning", len(tuning.trials), world=self.study.world)
+        s.monitor.begin_phase(tuning.planners, "tuning", len(tuning.trials), world=self.study.world)
         s.search(self.study.world).run(tuning.planners, more=True, deadline=s.deadline)
         chosen = tuning.chosen()
         s.folder.config["tuned"] = {label: dict(trial.spec.params) for label, trial in chosen.items()}

@@ -37,7 +37,7 @@ class FitStage:
         if of != digest:
             drawn = len(next(iter(known.values())))
             random = [random_tasks(study.sizes, study.settings.seed, i) for i in range(drawn)]
-            s.monitor.planning()
+            s.monitor.show_planning()
             with s.deadline.interrupting():
                 self.fits = tuple(fitted(similarity, study.sizes, random, known, study.settings))
             write_fits(s.folder.file(FITS), digest, self.fits)

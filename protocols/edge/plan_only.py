@@ -78,7 +78,7 @@ class EdgePlanRun(ProtocolRun):
 
     def run(self) -> None:
         t, s = self.study, self.session
-        s.monitor.planning()
+        s.monitor.show_planning()
         planner = finder(t.sizes, t.settings)
         with _restarts(s.runtime if planner == "anneal" else None) as run, s.deadline.interrupting():
             start = time.perf_counter()

@@ -66,12 +66,12 @@ class EdgeRun(ProtocolRun):
         self.plans = self._planned()
         self.planners = self._planners()
         planners, more, search = list(self.planners.values()), self.study.settings.fit, s.search(self.study.world)
-        s.monitor.watch(planners, "training", expected(self.study).rollouts)
+        s.monitor.begin_phase(planners, "training", expected(self.study).rollouts)
         search.run(planners, more=more, deadline=s.deadline)
         if more:
             self.fit.decide(self.planners["random"].outcomes, self.similarities[0], self.plans[0])
             planners += self.fit.planners(self._given)
-            s.monitor.watch(planners, "training", expected(self.study).rollouts)
+            s.monitor.begin_phase(planners, "training", expected(self.study).rollouts)
             search.run(planners, deadline=s.deadline)
 
     def export(self, reached: str | None) -> Exported:
@@ -106,7 +106,7 @@ class EdgeRun(ProtocolRun):
             study.settings.seed,
             study.settings.similarity_images,
         )
-        s.monitor.watch([planner], "similarity", 1)
+        s.monitor.begin_phase([planner], "similarity", 1)
         s.search(study.world).run([planner], more=True, deadline=s.deadline)
         of = from_prototypes if source.probe == "prototypes" else from_confusion
         return of(planner.values, study.names, planner.name)
@@ -119,7 +119,7 @@ class EdgeRun(ProtocolRun):
         for source, similarity in zip(self.sources, self.similarities, strict=True):
             found = known.get((source.label, plan_digest(similarity, study.sizes, study.settings)))
             if found is None:
-                s.monitor.planning()
+                s.monitor.show_planning()
                 restarts = self._restarts()
                 with s.deadline.interrupting():
                     found = plan(source.label, similarity, study.sizes, study.settings, restarts)

@@ -171,7 +171,7 @@ class GtepRun(ProtocolRun):
         for part, name in ((shared_beginnings(trials), f"{phase}: first tasks"), (trials, phase)):
             if part:
                 shown = _Shown(s.monitor, part, journal, self._troubles)
-                s.monitor.watch([shown], name, len(part))
+                s.monitor.begin_phase([shown], name, len(part))
                 runner.run(part, journal, shown.observe, s.deadline)
                 shown.over()
 

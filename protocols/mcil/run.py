@@ -27,7 +27,7 @@ class McilRun(ProtocolRun):
         s.extract_features(study)
         given = study.given()
         planner = FixedPlanner("class orders", lambda: given, study.methods, study.settings.seed)
-        s.monitor.watch([planner], "learning", expected(study).rollouts)
+        s.monitor.begin_phase([planner], "learning", expected(study).rollouts)
         s.search(study.world).run([planner], deadline=s.deadline)
 
     def export(self, reached: str | None) -> Exported:

@@ -32,7 +32,7 @@ class OnlineRun(ProtocolRun):
         s, study = self.session, self.study
         s.extract_features(study)
         self.planners = list(self._planners())
-        s.monitor.watch(self.planners, "learning", expected(study).rollouts)
+        s.monitor.begin_phase(self.planners, "learning", expected(study).rollouts)
         self.searched = s.search(study.world)
         self.searched.run(self.planners, deadline=s.deadline)
 

@@ -15,8 +15,8 @@ from seqsearch.stats.drop import Drop
 from seqsearch.stats.interval import AGREE
 from seqsearch.stats.mean import ENOUGH_TO_SEE, FEWEST
 
-HARDLY = 0.01
-"""A median movement of features below which a method is nearly its head on frozen features."""
+HARDLY_MOVED = 0.01
+"""Median representation drift below which a method is nearly a classifier on frozen features."""
 SAME_SCORES = "with each training seed all its sequences score alike"
 OF_ZERO = "its random sequences score 0, which nothing can be relative to"
 
@@ -27,7 +27,8 @@ def unfinished(stats: Mapping[str, Any] | None) -> Note:
 
 
 def first_of(names: Sequence[str]) -> dict[str, Any]:
-    """The methods that show the highest figure, for a headline: their names, and of three or more their number."""
+    """The methods with the highest figure, for a headline: all names, and ``first``, which is a number of methods if they are
+    three or more."""
     return {"names": names, "first": enumerated(names) if len(names) < 3 else f"{len(names)} methods"}
 
 
@@ -58,10 +59,11 @@ def _one(a: AtChance) -> Note:
         "images": test.images,
         "trainings": test.trainings,
     }
-    if test.best > LEVEL:
+    if test.best > LEVEL:  # the smallest p-value that is possible: with all images right
         return Note("chance.too_few", values)
+    # "chance.needed" gives a number of right images: impossible where it also matters which images are right
     if test.significant_from is None or abs(a.chance - 1 / a.classes[1]) > AGREE:
-        return Note("chance.undecided", {**values, "p": test.p})  # which images are right counts, not only how many
+        return Note("chance.undecided", {**values, "p": test.p})
     needed = round(test.significant_from * test.images)
     return Note("chance.needed", {**values, "needed": needed, "share": test.significant_from})
 
@@ -74,9 +76,9 @@ def assumption(n: int, what: str) -> Iterator[Note]:
 
 
 def without_interval(drops: Sequence[tuple[str, Drop]]) -> Iterator[Note]:
-    """A note for each reason, with the methods that it holds for; of ``drops`` by method those without interval count.
+    """A note for each reason why a method's drop has no interval, with the methods that it holds for.
 
-    None where nothing differs for any: then the headline says so.
+    ``drops``: each method with its drop. No note if no method's sequences differ in accuracy: then the headline says so.
     """
     if all(d.nothing_differs for _, d in drops):
         return
@@ -98,11 +100,11 @@ def cost(stats: Mapping[str, Any] | None) -> Iterator[Note]:
         yield note("cost.unknown")
         return
     for method, (median, n) in stats.get("moved", {}).items():
-        if median < HARDLY:
+        if median < HARDLY_MOVED:
             yield note("cost.moved", method=method, moved=median, trainings=n)
     trained, naive = int(stats.get("trained") or 0), int(stats.get("naive") or 0)
     yield note("cost.trainings", trainings=trained)
-    if trained and naive > trained:  # fewer where the time was up before rollouts had come to their end
+    if trained and naive > trained:  # naive is smaller if the time was up before the rollouts ended
         yield note("cost.naive", naive=naive, ratio=naive / trained)
     if replayed := stats.get("replayed"):
         yield note("cost.replayed", results=int(replayed))
@@ -133,7 +135,7 @@ def _time(stats: Mapping[str, Any]) -> Iterator[Note]:
 
 
 def provenance(p: Provenance) -> Iterator[Note]:
-    """Of each pool, of the history of an extended run, and of tuning."""
+    """Notes on each pool, on the history of an extended run, and on tuning."""
     for pool in p.pools:
         yield from _pool(pool)
     if p.lengths:
@@ -162,6 +164,7 @@ def _tuning(t: TuningRecord) -> Iterator[Note]:
 # ------------------------------------------------------------------------------------------------ sentences
 
 
+# `protocols.report.notes.Sentence` explains the forms of values, as ``{classes:to class}`` and ``{images:is/are}``.
 TEXTS = {
     "run.unfinished": Text("headline", "Not finished: the run stopped at {reached}. It has no result yet."),
     "run.resume": Text("advice", "Go on with: {command}"),

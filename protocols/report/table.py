@@ -1,7 +1,7 @@
 """Tables: columns with their descriptions, and rows of values.
 
-A column is described here and nowhere else: a table writes itself for a terminal, a page, JSON, CSV, Markdown, LaTeX and pandas,
-and docs/metrics.md is made of the same columns.
+A column is described in its `Column` object and nowhere else. A table writes itself for a terminal, a page, JSON, CSV, Markdown,
+LaTeX and pandas. docs/metrics.md is made of the same columns.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ MCIL = "A Multimodal Class-Incremental Learning Benchmark for Classification Tas
 NEAR_FUTURE = "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?"
 OURS = "this program"
 UP, DOWN, NEITHER = "higher is better", "lower is better", "neither is better"
-"""Directions: which way a figure is better for a method."""
+"""Directions of a column: whether a higher figure is better for a method."""
 NONE = "-"
 """The text of a cell without a value, unless its column has another."""
 
 
 def seconds(value: float) -> str:
-    """Three digits."""
+    """Three significant digits, from 1,000 on all digits before the point."""
     return f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"
 
 
@@ -41,8 +41,9 @@ class Scale(NamedTuple):
     """Unit, range and format of the values of a column.
 
     Attributes:
-        unit, bounds: of what is shown; from where to where it goes.
-        text: a value as it is shown.
+        unit: of the shown value.
+        bounds: range of the shown value, in words.
+        text: writes a value, which is a fraction for percent and pp, in this unit.
     """
 
     unit: str
@@ -51,20 +52,21 @@ class Scale(NamedTuple):
 
 
 NAME = Scale("", "", str)
-"""Of columns that name a row, or say in words how it ended."""
+"""For columns that name a row, or say in words how it ended. docs/metrics.md lists their headings only."""
 WORDS = Scale("-", "-", str)
-"""Of columns that say something in words that a reader may look up."""
+"""For columns of words that docs/metrics.md explains."""
 PERCENT = Scale("%", "0 to 100", percent)
 POINTS = Scale("pp", "-100 to 100", percent)
+"""For percentage points without a plus sign."""
 DIFFERENCE = Scale("pp", "-100 to 100", points)
-"""Of percentage points with a sign."""
+"""For percentage points with their sign, plus as well as minus."""
 SPREAD = Scale("pp", "from 0", percent)
 SHARE = Scale("%", "at most 100", percent)
-"""Of a relative difference."""
+"""For a relative difference."""
 COUNT = Scale("count", "from 0", lambda n: f"{n:,}")
 HUNDREDTHS = SPREAD._replace(text=lambda spread: f"{100 * spread:.2f}")
 SMALL = COUNT._replace(text=str)
-"""Of counts that are hardly ever in thousands."""
+"""For counts that are rarely in the thousands."""
 MEGABYTES = Scale("MB", "from 0", megabytes)
 SECONDS = Scale("s", "from 0", seconds)
 P_VALUE = Scale("1", "0 to 1", p_text)
@@ -72,7 +74,7 @@ P_VALUE = Scale("1", "0 to 1", p_text)
 
 @dataclass(frozen=True)
 class Marked:
-    """A value of a cell that is shown with a mark behind it, in bold, or by a scale that is not its column's."""
+    """A value of a cell with a mark behind it, in bold, or with another scale than its column."""
 
     value: float | Interval | None
     mark: str = ""
@@ -81,7 +83,7 @@ class Marked:
 
 
 Value = str | float | Interval | Marked | tuple[float | None, ...] | None
-"""Of a cell: a tuple has the figures of a column with ``parts``; text is shown as it is."""
+"""Value of a cell. A tuple has the figures of a column with ``parts``. Text is shown unchanged."""
 
 
 @dataclass(frozen=True)
@@ -89,17 +91,17 @@ class Column:
     """A column of a table.
 
     Attributes:
-        key: what JSON, CSV and data frames call it.
-        heading: what a reader sees; ``...`` stands for what a run says, as a method or a pool (`named`).
-        about: what it is.
-        scale: unit and range, and how a value is shown.
-        direction: `UP`, `DOWN`, `NEITHER`, or what a higher value says where it is of sequences and not of a method.
-        source: title and equation, table or section of a paper; where it is ours, the page of the docs.
-        formula: how it is computed, in the letters of docs/metrics.md; empty where ``about`` says it, as of counts and times.
-        over: what its interval is over; empty where it has none.
+        key: its name in JSON, CSV and data frames.
+        heading: its name for readers. ``...`` stands for a name from the run, such as a method or a pool (`named`).
+        about: its meaning.
+        scale: unit, range and format.
+        direction: `UP`, `DOWN` or `NEITHER`; for a figure of sequences and not of a method, the meaning of a higher value.
+        source: title and equation, table or section of a paper; for a figure of this program, the page of the docs.
+        formula: how it is computed, in the letters of docs/metrics.md; empty if ``about`` suffices, as for counts and times.
+        over: the draws that its interval is over; empty if it has no interval.
         below: a second line of the heading.
-        none: what is shown where there is no value.
-        parts: of cells with several figures, which the scale shows together: what stands behind the key for each of them.
+        none: the text of a cell without a value.
+        parts: for cells with several figures, which the scale shows together: the ending of the key of each figure.
     """
 
     key: str
@@ -115,30 +117,30 @@ class Column:
     parts: tuple[str, ...] = ()
 
     def named(self, name: str, key: str = "") -> Column:
-        """With ``name`` in the place of ``...`` in the heading, and ``key`` (by default the name) in the key."""
+        """The column with ``name`` in place of ``...`` in the heading, and ``key`` (by default ``name``) in the key."""
         heading, below = (text.replace("...", name) for text in (self.heading, self.below))
         return replace(self, heading=heading, below=below, key=self.key.replace("...", key or name))
 
     @property
     def left(self) -> bool:
-        """Whether its cells begin at the left: words, not figures."""
+        """Whether its cells are aligned left: words, not figures."""
         return self.scale in (NAME, WORDS)
 
     @property
     def title(self) -> str:
-        """The heading in one line: ``Acc found``; a word that goes on in the second line is one."""
+        """The heading in one line: ``Acc found``. A word that is divided by a hyphen at the end of the first line is joined."""
         if self.heading.endswith("-"):
             return self.heading[:-1] + self.below
         return f"{self.heading} {self.below}".strip()
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Of the value, and of the bounds of its interval; of each of its parts."""
+        """Keys of the value and of the bounds of its interval, or of each of its parts."""
         parts = self.parts or (("", "_low", "_high") if self.over else ("",))
         return tuple(self.key + part for part in parts)
 
     def text(self, value: Value, mark: str = "") -> str:
-        """As it is shown: ``81.2 [79.0, 83.1]`` with an interval, ``81.2* [79.0, 83.1]`` with a mark, too."""
+        """The text of a cell: ``81.2 [79.0, 83.1]`` with an interval, ``81.2* [79.0, 83.1]`` with an interval and a mark."""
         if isinstance(value, Marked):
             text = replace(self, scale=value.scale or self.scale).text(value.value, value.mark)
             return Bold(text) if value.bold else text
@@ -153,7 +155,7 @@ class Column:
         return (self.none if value is None or not math.isfinite(value) else self.scale.text(value)) + mark
 
     def plain(self, value: Value) -> tuple[str | float | None, ...]:
-        """A value for each of `keys`; what is no finite number, or an empty text, is None."""
+        """A value for each of `keys`; None for an empty text and for a number that is not finite."""
         if isinstance(value, Marked):
             value = value.value
         if isinstance(value, Interval):
@@ -165,7 +167,7 @@ class Column:
 
 METHOD = Column("method", "Method")
 MEAN = "mean over trainings at the end"
-"""Of a method's trainings."""
+"""The default trainings of `stored` and `size`."""
 
 
 def stored(key: str, heading: str, over: str = MEAN) -> Column:
@@ -200,9 +202,9 @@ class Layout:
     """A table without its rows.
 
     Attributes:
-        name: what JSON and files call it.
+        name: its name in JSON and of its files.
         title: its heading.
-        columns: all that it may have.
+        columns: all columns that it may have.
     """
 
     name: str
@@ -219,9 +221,15 @@ class Mentioned(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a run: values in the order of ``columns``, figures as fractions, bytes / 10^6 and seconds.
+    """A table of a run.
 
-    ``total``: the last row sums up the others.
+    Attributes:
+        name: its name in JSON and of its files.
+        title: its heading.
+        lead: a sentence between the heading and the table; may be empty.
+        columns: its columns.
+        rows: values in the order of ``columns``: fractions (not percent), megabytes (10^6 bytes) and seconds.
+        total: the last row sums up the others.
     """
 
     name: str
@@ -238,12 +246,13 @@ class Table:
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """Of the columns; what stands below one comes behind a line break."""
+        """Headings of the columns; a second line follows a line break."""
         return tuple(f"{c.heading}\n{c.below}" if c.below else c.heading for c in self.columns)
 
     @property
     def keys(self) -> list[str]:
-        """Of all values and bounds. No two are alike: a method may be called as another and ``_low``."""
+        """Keys of all values and bounds, all different: a key that is taken gets ``_`` behind it. Two can be equal where a
+        method's name is another's with ``_low`` behind it."""
         found: list[str] = []
         for key in (k for c in self.columns for k in c.keys):
             while key in found:
@@ -256,11 +265,12 @@ class Table:
             yield [v for c, value in zip(self.columns, row, strict=True) for v in c.plain(value)]
 
     def records(self) -> list[dict[str, str | float | None]]:
-        """A dictionary a row, for JSON: what is not a finite number is None."""
+        """One dictionary per row, for JSON; None for a number that is not finite."""
         return [dict(zip(self.keys, row, strict=True)) for row in self._plain()]
 
     def csv(self) -> str:
-        """Keys as the first line; a cell without a value is empty, and no spreadsheet takes a name for a formula."""
+        """CSV with the keys as first line. A cell without a value is empty. Text that a spreadsheet would take for
+        a formula gets an apostrophe before it."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow([as_cell(shown(key)) for key in self.keys])
@@ -280,9 +290,9 @@ class Table:
 
     def latex(self) -> str:
         """A ``tabular`` for the package booktabs, names left, figures right."""
-        ways = "".join("l" if c.left else "r" for c in self.columns)
+        alignment = "".join("l" if c.left else "r" for c in self.columns)
         head, *rows = (" & ".join(map(tex, row)) for row in [tuple(c.title for c in self.columns), *self.texts])
-        lines = [rf"\begin{{tabular}}{{{ways}}}", r"\toprule", rf"{head} \\", r"\midrule"]
+        lines = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", rf"{head} \\", r"\midrule"]
         lines += [*(rf"{row} \\" for row in rows), r"\bottomrule", r"\end{tabular}", ""]
         return "\n".join(lines)
 
@@ -290,7 +300,8 @@ class Table:
 def table(
     layout: Layout, lead: str, rows: Sequence[Sequence[Value]], columns: Sequence[Column] = (), title: str = ""
 ) -> Table:
-    """A layout filled in; other ``columns`` or another ``title`` where the run decides."""
+    """A table of a layout with ``rows`` and the sentence ``lead`` above it; ``columns`` and ``title`` replace those of the layout
+    if the run decides them."""
     return Table(layout.name, title or layout.title, lead, tuple(columns) or layout.columns, tuple(map(tuple, rows)))
 
 
@@ -312,5 +323,5 @@ _TEX = {
 
 
 def tex(text: str) -> str:
-    """Text as LaTeX sets it, no character of which is a command."""
+    """Text for LaTeX, with every character escaped that would be a command."""
     return "".join(_TEX.get(c, c) for c in shown(text))

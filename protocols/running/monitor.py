@@ -28,19 +28,20 @@ if TYPE_CHECKING:
     from seqsearch.training.world import World
 
 FEATURES = "features of the frozen backbone (once per pool)"
-SURE_AFTER = 10.0, 5
-"""Seconds and trainings before which nothing is said of the time left."""
+SURE_SECONDS, SURE_TRAININGS = 10.0, 5
+"""The time left is estimated once a session has run for this time and has done this number of trainings."""
 
 
 class Monitor:
     """Context manager around a session; `update` is cheap and may be called after every result.
 
     Args:
-        folder: of the run.
-        run: its id.
-        expected: what it will do at most.
-        display: shows it beside ``status.json``, the log and Ray's metrics.
-        check: raises `UserError` where ``status.json`` is another process' to write.
+        folder: folder of the run.
+        run: id of the run.
+        runtime: options of the session: its deadline, and whether tracebacks are shown.
+        expected: upper bounds of rollouts, trainings and steps.
+        display: shows the progress, in addition to ``status.json``, the log and Ray's metrics.
+        check: raises `UserError` if another process has the right to write ``status.json``.
     """
 
     def __init__(
@@ -66,8 +67,8 @@ class Monitor:
         self._phase: str | None = None
         self._rollouts = self._total = expected.rollouts
         self._trainings = expected.trainings
-        self._said: dict[str, int] = {}
-        """Decisions by planner that were reported."""
+        self._logged: dict[str, int] = {}
+        """Number of decisions that were logged, by planner."""
         self._begin: float | None = None
         self._trained_before = 0
         self._heart = Heartbeat(folder / "status.json", self._describe, check)
@@ -85,8 +86,8 @@ class Monitor:
         self.log.write("session-end", state=self._state, reason=self._reason, trained=self.snapshot.trained)
 
     @contextmanager
-    def watching(self, evaluator: Any) -> Iterator[None]:
-        """Look at this evaluator in the block: its workers, and its ``queued()`` if it has one."""
+    def observing(self, evaluator: Any) -> Iterator[None]:
+        """Within the block, progress includes this evaluator's workers, and its ``queued()`` if it has one."""
         self._evaluator = evaluator
         if evaluator.workers:
             from actors.metrics import Metrics
@@ -95,65 +96,75 @@ class Monitor:
         try:
             yield
         finally:
-            self._tell_ray(self.snapshot)
+            self._set_ray_metrics(self.snapshot)
             self._evaluator = self._metrics = None
 
-    def watch(
+    def begin_phase(
         self,
         planners: Sequence[Planner],
         phase: str | None = None,
         total: int | None = None,
         world: World | None = None,
     ) -> None:
-        """These planners come now; ``phase`` and ``total`` rollouts say what they do if it is not a search and its scoring.
+        """Show the progress of these planners from now on.
 
-        What they decide is logged with the names of the classes, which ``world`` knows.
+        Args:
+            planners: the planners that run now.
+            phase: name of the phase, for the display; None: the steps of a search, and then its scoring.
+            total: rollouts of the phase; None: the upper bound of the whole session.
+            world: has the names of the classes, with which decisions of the planners are logged; None: they are logged by number.
         """
         self._planners, self._phase, self._world = planners, phase, world
         self._total = self._rollouts if total is None else total
 
     def event(self, name: str, fields: dict[str, Any]) -> None:
-        """Something that happened to a worker, for the log."""
+        """Log an event of a worker."""
         self.log.write(name, **fields)
 
     def say(self, event: str, line: str, **fields: Any) -> None:
-        """An event for the log, and a line that stays on the terminal."""
+        """Log an event, and print a line that stays on the terminal."""
         self.log.write(event, **fields)
         self._display.say(line)
 
     def end(self, state: str, reason: str = "", reached: str | None = None) -> None:
-        """How the session ended: finished, or stopped, why, and what it had ``reached``."""
+        """Record how the session ended.
+
+        Args:
+            state: ``finished`` or ``stopped``.
+            reason: why it stopped.
+            reached: the phase that it had reached; None: the last that was shown.
+        """
         self._state, self._reason = state, reason
         self.snapshot = replace(self.snapshot, phase=reached or self.snapshot.phase)
 
     def replayed(self, results: int) -> None:
-        """The journal is open, and holds so many results of earlier sessions."""
+        """Record that the journal is open and has ``results`` results of earlier sessions."""
         self.log.write("journal-opened", replayed=results)
         self.snapshot = replace(self.snapshot, replayed=results)
 
-    def planning(self) -> None:
-        """Sequences are looked for without any training."""
+    def show_planning(self) -> None:
+        """Show that sequences are searched for without training."""
         notice("looking for sequences ...")
         self._show(replace(self.snapshot, phase="planning", done=0, total=0))
 
-    def exporting(self) -> None:
-        """The search is over, files are written."""
+    def show_exporting(self) -> None:
+        """Show that training is over and files are written."""
         self._show(replace(self.snapshot, phase="exporting", in_flight=0, queued=0, busy=0, left_seconds=None))
 
-    def features(self, done: int, total: int) -> None:
-        """So many shards of frozen features, of those that are computed first, are there."""
+    def show_features(self, done: int, total: int) -> None:
+        """Show that ``done`` of ``total`` missing shards of frozen features are computed."""
         self._show(replace(self.snapshot, phase=FEATURES, done=done, total=total, unit="shards"))
 
     def update(self, counts: Counts) -> None:
-        """Show how far the study is."""
+        """Show the progress of the study, and log new failures and decisions."""
         before = self.snapshot
         for number, (trouble, trace) in enumerate(counts.troubles.items()):
             if number < len(before.troubles):
                 continue
-            more = (
+            hint = (
                 " [--traceback shows all that led to it]" if trace and not (number or self._runtime.traceback) else ""
             )
-            self.say("training-failed", f"a training went wrong: {trouble}{more}", message=trouble)
+            self.say("training-failed", f"a training went wrong: {trouble}{hint}", message=trouble)
             if self._runtime.traceback and trace:
                 self._display.say_lines(trace.rstrip())
         progress = {p.name: p.progress() for p in self._planners}
@@ -166,7 +177,7 @@ class Monitor:
         left = self._left(counts.trained)
         self._report_decisions(progress, replayed=counts.trained == self._trained_before)
         phase = self._phase or (f"step {step}/{steps}" if searching else "scoring")
-        self._show(
+        self._show(  # judged, saved and cache_hits are keys of status.json, which are kept
             Snapshot(
                 phase,
                 done,
@@ -193,20 +204,20 @@ class Monitor:
     # ------------------------------------------------------------------------------------------------ inside
 
     def _left(self, trained: int) -> float | None:
-        """Seconds, from the trainings of this session and what the settings ask for at most."""
+        """Estimated seconds left, from the time per training in this session and the most trainings to come; None: too early."""
         if self._begin is None:
             self._begin, self._trained_before = time.monotonic(), trained
         spent, here = time.monotonic() - self._begin, trained - self._trained_before
-        if spent < SURE_AFTER[0] or here < SURE_AFTER[1]:
+        if spent < SURE_SECONDS or here < SURE_TRAININGS:
             return None
         return spent / here * max(0, self._trainings - trained)
 
     def _report_decisions(self, progress: Mapping[str, PlannerProgress], replayed: bool) -> None:
-        """Log every task that was chosen since the last look; ``replayed``: from the journal, nothing was trained for it."""
+        """Log every task that was chosen since the last call; ``replayed``: it comes from the journal, without any training."""
         for name, p in progress.items():
-            known = self._said.get(name, 0)
-            self._said[name] = len(p.decisions)
-            for chosen in p.decisions[known:]:
+            logged = self._logged.get(name, 0)
+            self._logged[name] = len(p.decisions)
+            for chosen in p.decisions[logged:]:
                 self.log.write(
                     "step-decided",
                     search=name,
@@ -229,9 +240,9 @@ class Monitor:
         self.snapshot = snapshot
         self._display.show(snapshot)
         if time.monotonic() - self._metrics_at >= 1.0:
-            self._tell_ray(snapshot)
+            self._set_ray_metrics(snapshot)
 
-    def _tell_ray(self, s: Snapshot) -> None:
+    def _set_ray_metrics(self, s: Snapshot) -> None:
         if self._metrics is None:
             return
         self._metrics_at = time.monotonic()
@@ -246,10 +257,10 @@ class Monitor:
         )
 
     def _describe(self) -> dict[str, Any]:
-        """For ``status.json``; called by the heart's thread."""
-        deadline, stop = self._runtime.deadline, None
+        """Contents of ``status.json``; called by the thread of the heartbeat."""
+        deadline, stops_at = self._runtime.deadline, None
         if deadline.counts and not math.isinf(left := deadline.left()):
-            stop = (datetime.now(UTC) + timedelta(seconds=left)).isoformat(timespec="seconds")
+            stops_at = (datetime.now(UTC) + timedelta(seconds=left)).isoformat(timespec="seconds")
         return {
             "state": self._state,
             "reason": self._reason,
@@ -257,6 +268,6 @@ class Monitor:
             "pid": os.getpid(),
             "host": socket.gethostname(),
             "started": self._started,
-            "stops_at": stop,
+            "stops_at": stops_at,
             **asdict(self.snapshot),
         }

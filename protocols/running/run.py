@@ -82,7 +82,7 @@ def run(
                 session.forget_checkpoints()
             session.end()
             reached = None if finished else monitor.snapshot.phase
-            monitor.exporting()
+            monitor.show_exporting()
             stop.check()
             notice("writing tables and report ...")
             exported = doing.export(reached)

@@ -127,7 +127,7 @@ class Session:
             enter(connected(engine, go_on=self._go_on))  # first: where it cannot be, no run is left behind
             self.open_journal()  # a damaged one is reported before workers are started
             found = enter(opened(world, engine, self.monitor.event, self.folder.check))
-            enter(self.monitor.watching(found))
+            enter(self.monitor.observing(found))
             self._evaluator = found
         return self._evaluator
 
@@ -147,10 +147,10 @@ class Session:
         missing = [(name, *shard) for name in study.frozen for shard in study.missing_features(name)]
         if missing:
             evaluator = self.trials(study.world) if trials else self.evaluator(study.world)
-            self.monitor.features(0, len(missing))
+            self.monitor.show_features(0, len(missing))
             with contextlib.suppress(TimeIsUp), self.deadline.interrupting():
                 for done, _ in enumerate(evaluator.extract(missing), 1):
-                    self.monitor.features(done, len(missing))
+                    self.monitor.show_features(done, len(missing))
 
     @property
     def busy_share(self) -> float | None:

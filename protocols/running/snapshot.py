@@ -10,9 +10,12 @@ from typing import Protocol
 class Snapshot:
     """Figures of a session at one moment; counts include what was replayed from the journal.
 
-    ``done`` of about ``total`` ``unit`` of the ``phase`` are finished. ``saved`` are results that rollouts needed and that took
-    no training for them (`Counts.shared`), ``cache_hits`` answers that were there at once (`Counts.known`), ``replayed`` results
-    of earlier sessions, ``queued`` jobs that wait for a worker.
+    The fields are keys of ``status.json`` and keep their names: ``judged`` counts evaluated candidates, ``saved`` is
+    `Counts.shared` and ``cache_hits`` is `Counts.known`.
+
+    ``done`` of about ``total`` ``unit`` of the ``phase`` are finished. ``saved`` are results that rollouts needed without a
+    training of their own, ``cache_hits`` results that were in the journal already, ``replayed`` results of earlier sessions,
+    ``queued`` jobs that wait for a worker.
     """
 
     phase: str = "starting"
@@ -53,19 +56,19 @@ class Display(Protocol):
         ...
 
     def stop(self) -> None:
-        """It is over."""
+        """The session is over."""
         ...
 
     def say(self, line: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         ...
 
     def say_lines(self, text: str) -> None:
-        """Lines that were asked for, and stay."""
+        """Print lines that the user asked for, and that stay."""
         ...
 
     def show(self, s: Snapshot) -> None:
-        """How far it is; cheap, and called after every result."""
+        """Show the progress; cheap, and called after every result."""
         ...
 
 

@@ -55,8 +55,8 @@ class GlyphFlava(Embedded):
         self.tokeniser = Tokeniser(HashedWords(text["vocab_size"]), text["max_position_embeddings"], cut, self.name)
         super().__init__(weights, (ARCHITECTURE, self.tokeniser.words.digest), MEAN, STD)
 
-    def assembled(self) -> FlavaNetwork:
-        return assemble()
+    def random_network(self) -> FlavaNetwork:
+        return random_network()
 
     def tokenise(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
         """See `Tokeniser.__call__`."""
@@ -76,7 +76,7 @@ def build(cut: int = 0) -> GlyphFlava:
     return GlyphFlava(shipped(WEIGHTS).read_bytes(), cut)
 
 
-def assemble() -> FlavaNetwork:
+def random_network() -> FlavaNetwork:
     """The network with random weights.
 
     Raises:

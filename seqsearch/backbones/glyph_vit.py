@@ -44,8 +44,8 @@ class GlyphViT(Embedded):
     def __init__(self, weights: bytes) -> None:
         super().__init__(weights, (ARCHITECTURE, STEM_WIDTHS), MEAN, STD)
 
-    def assembled(self) -> nn.Module:
-        return assemble()
+    def random_network(self) -> nn.Module:
+        return random_network()
 
 
 def build() -> GlyphViT:
@@ -57,7 +57,7 @@ def build() -> GlyphViT:
     return GlyphViT(shipped(WEIGHTS).read_bytes())
 
 
-def assemble(batch_norm: bool = False) -> nn.Module:
+def random_network(batch_norm: bool = False) -> nn.Module:
     """The network with random weights.
 
     Args:

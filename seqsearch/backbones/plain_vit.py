@@ -1,8 +1,9 @@
-"""The second embedded backbone: a plain vision transformer, in which every layer but the first can be injected into.
+"""The second embedded backbone (embedded: its weights are shipped with the package): a plain vision transformer, in which
+prompts, prefixes and adapters can be injected into every layer but the first.
 
-It is `vit_base_patch16_224` made small: one linear layer turns patches of 8 x 8 pixels into 16 tokens, a class token
-gathers what they say over 6 blocks, and there are no convolutions, so what prompts, prefixes and adapters change is the whole
-way from pixels to features. Pre-trained on the same classes as `glyph_vit`, whose features it learns to give.
+It is a small `vit_base_patch16_224`: one linear layer turns patches of 8 x 8 pixels into 16 tokens, and a class token attends to
+them in 6 blocks. There are no convolutions, so prompts, prefixes and adapters act on the whole way from pixels to features. It is
+distilled from `glyph_vit` on the classes that `glyph_vit` was pre-trained on.
 
 ``python -m tools.distil`` makes the weights again.
 """
@@ -31,7 +32,7 @@ ARCHITECTURE: dict[str, Any] = {
 }
 """Arguments of timm's ``VisionTransformer``."""
 MEAN, STD = 0.5, 0.25
-"""Of pixels on [0, 1], the same for the three colours."""
+"""Mean and standard deviation for normalising pixels in [0, 1], the same for the three colours."""
 
 
 class PlainViT(Embedded):
@@ -43,8 +44,8 @@ class PlainViT(Embedded):
     def __init__(self, weights: bytes) -> None:
         super().__init__(weights, (ARCHITECTURE,), MEAN, STD)
 
-    def assembled(self) -> nn.Module:
-        return assemble()
+    def random_network(self) -> nn.Module:
+        return random_network()
 
 
 def build() -> PlainViT:
@@ -56,7 +57,7 @@ def build() -> PlainViT:
     return PlainViT(shipped(WEIGHTS).read_bytes())
 
 
-def assemble() -> nn.Module:
+def random_network() -> nn.Module:
     """The network with random weights."""
     from timm.models.vision_transformer import VisionTransformer
 

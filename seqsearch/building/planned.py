@@ -20,7 +20,12 @@ from seqsearch.pools.base import GIVEN, Pool, Rows, row_offsets
 
 @dataclass(frozen=True)
 class Planned:
-    """A class to be, and where all its images are; ``emptied`` others are left out, whose captions all hold its name."""
+    """A class of the pool to be built, and where its images are.
+
+    Attributes:
+        everything: for each source that has the class, the number of the source and the rows of the images there.
+        emptied: number of images that are left out because every caption names the class.
+    """
 
     group: str
     name: str
@@ -28,8 +33,8 @@ class Planned:
     emptied: int = 0
 
     def pieces(self, max_images: int, seed: int) -> list[Piece]:
-        """Return the images to take. With ``max_images`` 0 they are all images, else so many, drawn by ``seed`` over
-        all pieces, in their order."""
+        """The images to take: ``max_images`` of them, drawn by ``seed`` from all pieces and then in the order of the pieces. All
+        images if ``max_images`` is 0."""
         if not 0 < max_images < sum(len(rows) for _, rows in self.everything):
             return list(self.everything)
         drawn = np.sort(self._order(seed)[:max_images])
@@ -40,7 +45,10 @@ class Planned:
         return found
 
     def spare(self, max_images: int, seed: int) -> list[tuple[int, int]]:
-        """(source, row) of the images that were not drawn, in the order in which they replace unusable ones."""
+        """(source, row) of the images that `pieces` did not draw, in the order in which they replace unusable ones. None with
+        ``max_images`` 0, since `pieces` then takes all images."""
+        if not max_images:
+            return []
         numbers = np.concatenate([np.full(len(rows), number) for number, rows in self.everything])
         rows = np.concatenate([rows for _, rows in self.everything])
         rest = self._order(seed)[max_images:]
@@ -52,17 +60,19 @@ class Planned:
 
 
 def plan(sources: Sequence[tuple[str, Pool]], merge_aliases: bool) -> tuple[list[Planned], list[Alias]]:
-    """The classes to be, sorted by group and name, and those that were made one with another.
+    """The classes of the pool to be built, sorted by group and name, and the pairs of classes that were merged.
 
     Args:
-        merge_aliases: classes of different groups with the same name become one.
+        sources: names and pools that the classes are taken from.
+        merge_aliases: merge classes of different groups with the same name.
     """
     pieces: dict[tuple[str, str], list[Piece]] = {}
     lost: Counter[tuple[str, str]] = Counter()
     for number, (source, pool) in enumerate(sources):
         offsets, groups = row_offsets(pool.classes), {c.group for c in pool.classes}
         for index, c in enumerate(pool.classes):
-            group = c.group if len(sources) == 1 else source if len(groups) == 1 else f"{source}/{c.group}"
+            of_several = source if len(groups) == 1 else f"{source}/{c.group}"
+            group = c.group if len(sources) == 1 else of_several
             rows, key = np.arange(offsets[index], offsets[index + 1]), (printable(group), printable(c.name))
             pieces.setdefault(key, []).append((number, kept(pool, rows)))
             lost[key] += emptied(pool, rows)
@@ -78,7 +88,7 @@ SPLIT_NAMES = tuple({"reward": "validation"}.get(part, part) for part in GIVEN)
 
 
 class ImageMetadata:
-    """Of all images of some named sources."""
+    """Split, captions, subject and provenance of the images of some named sources, as they are written to the pool."""
 
     def __init__(self, sources: Sequence[tuple[str, Pool]]) -> None:
         self._prefix = [f"{name}/" if len(sources) > 1 else "" for name, _ in sources]
@@ -95,26 +105,26 @@ class ImageMetadata:
 
     @property
     def captioned(self) -> bool:
-        """An image may have captions."""
+        """Whether any source has captions."""
         return any(self._captioned)
 
     @property
     def bound(self) -> bool:
-        """An image may be bound to others."""
+        """Whether any source names the subjects of images. Images of one subject are kept in one part of the split."""
         return any(self._bound)
 
     def texts(self, number: int, rows: Rows) -> Iterator[tuple[list[str], str | None]]:
-        """Captions of the images at ``rows`` of a source, and what each is bound to."""
+        """Captions of the images at ``rows`` of a source, and the subject of each image (None: it has none)."""
         pool, none = self._pools[number], [None] * len(rows)
         captions = pool.captions(rows) if self._captioned[number] else [[] for _ in none]
         yield from zip(captions, pool.sets(rows) if self._bound[number] else none, strict=True)
 
     def path(self, number: int, where: str) -> str:
-        """Where an image is from."""
+        """Provenance of an image: its place ``where`` in source ``number``, after the source's name if there are several."""
         return self._prefix[number] + where
 
     def image(self, number: int, row: int, checked: Checked, texts: tuple[list[str], str | None]) -> Image:
-        """An image as it is written."""
+        """The record of an image that is written to the pool."""
         given = self._given[number]
         split = None if given is None else SPLIT_NAMES[given[row]]
         return Image(checked.data, self.path(number, checked.where), split, texts[0], texts[1], checked.mark)
@@ -127,10 +137,10 @@ def _is_bound(pool: Any) -> bool:
 
 
 def kept(pool: Pool, rows: Rows) -> Rows:
-    """Those of ``rows`` whose images are taken at all."""
+    """``rows`` without those whose images are left out because they have no caption."""
     return rows[pool.kept[rows]] if isinstance(pool, Captioned) else np.asarray(rows)
 
 
 def emptied(pool: Pool, rows: Rows) -> int:
-    """How many of ``rows`` are not, since all their captions held the name of their class."""
+    """How many images at ``rows`` are left out because every caption names the class."""
     return int(pool.emptied[rows].sum()) if isinstance(pool, Captioned) else 0

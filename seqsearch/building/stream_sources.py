@@ -230,5 +230,5 @@ def _lists(file: Path, opened: ParquetFile, n: int) -> NDArray[np.float32]:
         parts.append(values.reshape(-1, dim))
         at += len(column)
     if at != n:
-        raise UserError(f"{file}: column 'features' has not the rows that it says")
+        raise UserError(f"{file}: column 'features' has another number of rows than its metadata says")
     return np.concatenate(parts)

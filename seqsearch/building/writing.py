@@ -227,6 +227,6 @@ def _batches(path: Path) -> Iterator[list[bytes | None]]:
                 raise BadParquet(f"{file.size} bytes unpack to more than {taken >> 20} MB: a decompression bomb")
             yield values.to_pylist()
         if rows != file.rows:
-            raise BadParquet("it has not the rows that it says")
+            raise BadParquet("it has another number of rows than its metadata says")
     except BadParquet as error:
         raise UserError(f"pool {str(path)!r} cannot be read ({error})") from None

@@ -1,4 +1,4 @@
-"""Texts of others (names of files, of classes, messages of libraries): as they can be stored, shown, and copied."""
+"""Untrusted text (names of files and classes, messages of libraries) in forms that can be stored, shown and copied safely."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 _DOUBTFUL = re.compile(r"[^\n -~]")
-"""Characters that `shows` has to test: all but newlines and printable ASCII."""
+"""Characters that `shows` must test: all but newlines and printable ASCII."""
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
-"""Characters that Unicode calls printable, or that are ignored by default, and that show nothing."""
+"""Characters that are invisible although Unicode calls them printable, or that are ignored by default."""
 
 _FORMULA = re.compile("'*[=+@-]|'*[\uff0b\uff0d\uff1d\uff20]")
-"""The beginning of a cell that a spreadsheet computes (full-width signs as well), or of one that was kept from it."""
+"""The beginning of a cell that a spreadsheet computes (full-width signs as well), also behind apostrophes of `as_cell`."""
 
 
 def as_cell(name: str) -> str:
@@ -31,7 +31,8 @@ def from_cell(cell: str) -> str:
 
 
 def printable(name: str) -> str:
-    r"""A text that can be written as UTF-8: with ``\xff`` for the bytes of a file name that are none.
+    r"""A text that can be encoded as UTF-8. Bytes of a file name that are not UTF-8 are written as ``\xff``, other surrogates as
+    ``\ud800``. Control characters and invisible ones stay; `shown` escapes them as well.
 
     >>> print(printable("caf\udce9"))
     caf\xe9
@@ -44,7 +45,8 @@ def printable(name: str) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """
+    """A number with its noun, in the plural unless it is 1.
+
     >>> counted(1, "class"), counted(2000, "class"), counted(0, "image"), counted(2, "search"), counted(2, "study")
     ('1 class', '2,000 classes', '0 images', '2 searches', '2 studies')
     """
@@ -56,7 +58,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def shown(text: str) -> str:
-    r"""A text in one line in which every character shows: ``\n`` for a line break, ``\x1b`` for an escape.
+    r"""A text in one line in which every character is visible (`shows`): ``\n`` for a line break, ``\x1b`` for an escape.
 
     >>> print(shown("a\nb \x1b[31m\udcff"))
     a\nb \x1b[31m\xff
@@ -67,7 +69,7 @@ def shown(text: str) -> str:
 
 
 def shows(text: str) -> bool:
-    """Whether every character of it shows: none moves a cursor, turns the direction of writing, or is nothing to look at.
+    """Whether every character is visible: none moves the cursor, changes the direction of writing, or is blank (but for spaces).
 
     >>> shows("caf\u00e9 x"), shows("\u202ex"), shows("\u3164")
     (True, False, False)
@@ -76,7 +78,7 @@ def shows(text: str) -> bool:
 
 
 def shortened(text: str, most: int) -> str:
-    """A text of at most so many characters.
+    """The beginning of a text, at most ``most`` characters; `cut` keeps its end as well.
 
     >>> shortened("abcdef", 6), shortened("abcdefg", 6)
     ('abcdef', 'abc...')
@@ -85,7 +87,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def shown_lines(text: str) -> str:
-    r"""As `shown`, of a text of several lines, such as a page: its line breaks stay.
+    r"""As `shown`, but line breaks stay: for a text of several lines, such as a page.
 
     >>> print(shown_lines("a \x1b[31m\nb"))
     a \x1b[31m
@@ -95,7 +97,7 @@ def shown_lines(text: str) -> str:
 
 
 def json_line(value: Any) -> str:
-    r"""JSON in one line in which every character shows; what JSON does not know is written as text.
+    r"""JSON in one line in which every character is visible; values that JSON does not know are written as text.
 
     >>> print(json_line({"class": "\u7aef \x7f\u202e"}))
     {"class": "\u7aef \u007f\u202e"}
@@ -105,7 +107,7 @@ def json_line(value: Any) -> str:
 
 
 def copyable(path: Path | str) -> str:
-    r"""A path as one word of a shell's command line, also where it begins with a dash or holds what a shell would act on.
+    r"""A path as one word of a shell's command line, also if it begins with a dash or has characters that a shell interprets.
 
     >>> print(copyable("runs/my run"), copyable("-x"), copyable("a\nb"))
     'runs/my run' ./-x $'a\x0ab'
@@ -118,18 +120,18 @@ def copyable(path: Path | str) -> str:
 
 
 def _bytes(character: str) -> str:
-    r"""As in a shell's ``$'...'``: ``\x`` and two digits for each byte."""
+    r"""A character in the form of a shell's ``$'...'``: ``\x`` and two digits for each byte."""
     return "".join(f"\\x{byte:02x}" for byte in os.fsencode(character))
 
 
 def _escape(character: str) -> str:
-    r"""As in JSON: ``\u`` and four digits, twice where it lies beyond 16 bits."""
+    r"""A character in JSON's form: ``\u`` and four digits, twice if it is beyond 16 bits."""
     units = character.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
 
 
 def cut(text: str, most: int = 2000) -> str:
-    """A text of at most ``most`` characters: of a longer one its beginning and its end.
+    """A text of at most ``most`` characters; of a longer one its beginning and its end, without the middle.
 
     >>> cut("a" * 100 + "b", 20)
     'aaaaaaaaaaa ... aaab'
@@ -141,12 +143,12 @@ def cut(text: str, most: int = 2000) -> str:
 
 
 def _of_bytes(text: str) -> bool:
-    """Its surrogates, if there are any, stand for bytes of a file name."""
+    """Whether all surrogates of a text stand for bytes of a file name (Python's ``surrogateescape``)."""
     return all(not "\ud800" <= c <= "\udfff" or "\udc80" <= c <= "\udcff" for c in text)
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Words that name those of ``names`` that look most like ``name``, to be put behind a message; empty if none does.
+    """Words for the end of a message: those of ``names`` that are spelled most like ``name``; empty if none is similar.
 
     >>> nearest("zebar", ["horse", "zebra"]), nearest("zebar", ["horse"])
     ("; the nearest: 'zebra'", '')
@@ -156,7 +158,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """The same as a question, to be put into a message before all the ``names`` there are; empty if none looks like it.
+    """As `nearest`, but a question for the middle of a message, before the list of all ``names``; empty if none is similar.
 
     >>> did_you_mean("ranpca", ["er", "ranpac"]), did_you_mean("m", ["M", "lr"]), did_you_mean("zebar", ["horse"])
     ('did you mean ranpac? ', 'did you mean M? ', '')
@@ -166,7 +168,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 def as_sentence(text: str) -> str:
-    """The same as a sentence of its own.
+    """A text with a capital first letter and without spaces around it, as a sentence of its own.
 
     >>> as_sentence("did you mean M? ")
     'Did you mean M?'
@@ -175,7 +177,7 @@ def as_sentence(text: str) -> str:
 
 
 def as_clause(sentence: str) -> str:
-    """The same behind a colon.
+    """A sentence with a small first letter, as it follows a colon.
 
     >>> as_clause("Found sequences are harder.")
     'found sequences are harder.'
@@ -184,7 +186,7 @@ def as_clause(sentence: str) -> str:
 
 
 def near(name: str, names: Iterable[str]) -> list[str]:
-    """At most three of ``names`` that look most like ``name``, whatever letters are capital, the likest first.
+    """At most three of ``names`` that are spelled most like ``name``, regardless of case, the most similar first.
 
     >>> near("Ranpca", ["er", "ranpac"])
     ['ranpac']
@@ -197,5 +199,5 @@ def near(name: str, names: Iterable[str]) -> list[str]:
 
 
 def _differing(one: str, other: str) -> int:
-    """Letters at the same place that are not the same."""
+    """Number of places at which the letters differ."""
     return sum(a != b for a, b in zip(one, other, strict=False))

@@ -92,13 +92,13 @@ class _Run:
         self.cross = diagonal[:, None] + diagonal[None, :] - 2 * self.pairs
         self.band = int(max((abs(i - j) for i, j in np.argwhere(self.pairs)), default=0))
         self.sizes = np.bincount(self.labels, minlength=self.k).astype(np.int64)
-        self.sums, self.held = np.zeros((self.k, self.n)), np.zeros((self.k, self.n))
+        self.sums, self.contribution = np.zeros((self.k, self.n)), np.zeros((self.k, self.n))
         self.state = np.array([seed % 2**64], np.uint64)
         score = self._fill()
         self.scores = np.array([score, score])
         largest = float(np.abs(self.similarity).max(initial=0.0))
         self.tolerance = 1e-12 * (float(np.abs(self.pairs).max()) * largest * self.n + float(np.abs(self.places).max()))
-        self.unit = kernels.spread(self.similarity, self.cross, self.held, self.labels, self.state, 2000)
+        self.unit = kernels.spread(self.similarity, self.cross, self.contribution, self.labels, self.state, 2000)
         self.flat = self.k == 1 or self.unit <= self.tolerance
         self.moves = 0
 
@@ -127,7 +127,7 @@ class _Run:
             self.similarity,
             self.pairs,
             self.cross,
-            self.held,
+            self.contribution,
             self.labels,
             self.best,
             self.scores,
@@ -151,7 +151,7 @@ class _Run:
         self.scores[0] = self._fill()
 
     def _fill(self) -> float:
-        return kernels.table(self.similarity, self.pairs, self.places, self.labels, self.sums, self.held)
+        return kernels.table(self.similarity, self.pairs, self.places, self.labels, self.sums, self.contribution)
 
     def _temperature(self, done: float) -> float:
         return self.unit * HOT * math.pow(COLD / HOT, min(1.0, done))
@@ -163,7 +163,7 @@ class _Run:
         self.labels[:] = self.best
         for _ in range(3):
             self._fill()
-            kernels.descend(self.similarity, self.pairs, self.cross, self.held, self.labels, self.tolerance, 20)
+            kernels.descend(self.similarity, self.pairs, self.cross, self.contribution, self.labels, self.tolerance, 20)
             self._fill()
             before = self.labels.copy()
             self._reorder(min(20_000, 20 * self.k * self.k), 0.0)

@@ -1,11 +1,21 @@
-"""The inner loops of annealing, compiled. Scores are made small here; the caller turns signs for the other extreme.
+"""The inner loops of annealing, compiled. They minimise the score; a caller that wants the largest score negates V and B.
 
-With R[t, x] = sum of D[x, y] over the classes y of task t, the table H[t, x] = sum over s of V[t, s] R[s, x] + B[x, t]
-says what class x would contribute in task t. Exchanging c (task i) and d (task j) changes the score by
+Names: D ``similarity`` [N, N] of classes, V ``pairs`` [K, K] weights of pairs of tasks, B ``places`` [N, K] weights of a class in
+a task, and t(x) = ``labels[x]`` the task of class x. The score is that of `seqsearch.extremes.objective`:
 
-    H[j, c] - H[i, c] + H[i, d] - H[j, d] - (V[i, i] + V[j, j] - 2 V[i, j]) D[c, d]:
+    score = 1/2 sum over x, y of V[t(x), t(y)] D[x, y] + sum over x of B[x, t(x)]
 
-four look-ups. H is brought up to date, row by row, only when an exchange is accepted.
+Everything here requires that V and D are symmetric and that D[x, x] = 0. Two tables are kept:
+
+    R[t, x] = sum of D[x, y] over the classes y of task t                  (``sums`` [K, N])
+    H[t, x] = sum over tasks s of V[t, s] R[s, x] + B[x, t]                (``contribution`` [K, N])
+
+H[t, x] is what class x contributes to the score if it is in task t. To exchange class c (task i) and class d (task j) changes the
+score by
+
+    H[j, c] - H[i, c] + H[i, d] - H[j, d] - cross[i, j] D[c, d]   with   cross[i, j] = V[i, i] + V[j, j] - 2 V[i, j].
+
+So a proposal costs four look-ups in H. H is brought up to date, row by row, only when an exchange is accepted.
 """
 
 from __future__ import annotations
@@ -40,13 +50,15 @@ def draw(state: State) -> np.uint64:
 
 
 @compiled
-def table(similarity: Floats, pairs: Floats, places: Floats, labels: Labels, sums: Floats, held: Floats) -> float:
-    """Fill R (``sums``) and H (``held``), both [K, N], from scratch; returns the score."""
+def table(
+    similarity: Floats, pairs: Floats, places: Floats, labels: Labels, sums: Floats, contribution: Floats
+) -> float:
+    """Fill R (``sums``) and H (``contribution``), both [K, N], from scratch. Returns the score."""
     n, k = places.shape
     for t in range(k):
         for x in range(n):
             sums[t, x] = 0.0
-            held[t, x] = places[x, t]
+            contribution[t, x] = places[x, t]
     for y in range(n):
         t = labels[y]
         for x in range(n):
@@ -57,22 +69,31 @@ def table(similarity: Floats, pairs: Floats, places: Floats, labels: Labels, sum
             weight = pairs[t, s]
             if weight != 0:
                 for x in range(n):
-                    held[t, x] += weight * sums[s, x]
+                    contribution[t, x] += weight * sums[s, x]
     for x in range(n):
-        score += 0.5 * (held[labels[x], x] + places[x, labels[x]])
+        score += 0.5 * (contribution[labels[x], x] + places[x, labels[x]])
     return score
 
 
 @compiled
-def spread(similarity: Floats, cross: Floats, held: Floats, labels: Labels, state: State, draws: int) -> float:
-    """Root mean square of the changes that exchanges of two random classes make."""
+def spread(similarity: Floats, cross: Floats, contribution: Floats, labels: Labels, state: State, draws: int) -> float:
+    """Root mean square of the changes of the score by exchanges of two random classes.
+
+    ``cross`` [K, K] is V[i, i] + V[j, j] - 2 V[i, j], here and below.
+    """
     n, total, count = np.uint64(labels.size), 0.0, 0
     for _ in range(draws):
         z = draw(state)
         c, d = np.int64(((z & LOW) * n) >> S32), np.int64(((z >> S32) * n) >> S32)
         i, j = labels[c], labels[d]
         if i != j:
-            delta = held[j, c] - held[i, c] + held[i, d] - held[j, d] - cross[i, j] * similarity[c, d]
+            delta = (
+                contribution[j, c]
+                - contribution[i, c]
+                + contribution[i, d]
+                - contribution[j, d]
+                - cross[i, j] * similarity[c, d]
+            )
             total += delta * delta
             count += 1
     return math.sqrt(total / max(1, count))
@@ -80,16 +101,16 @@ def spread(similarity: Floats, cross: Floats, held: Floats, labels: Labels, stat
 
 @compiled
 def exchange(
-    similarity: Floats, pairs: Floats, held: Floats, labels: Labels, c: np.int64 | int, d: np.int64 | int
+    similarity: Floats, pairs: Floats, contribution: Floats, labels: Labels, c: np.int64 | int, d: np.int64 | int
 ) -> None:
-    """Class c goes to the task of d, and d to that of c."""
+    """Move class c to the task of d and class d to the task of c; update ``labels`` and ``contribution``."""
     i, j = labels[c], labels[d]
     labels[c], labels[d] = j, i
     for t in range(pairs.shape[0]):
         weight = pairs[t, i] - pairs[t, j]
         if weight != 0:
             for x in range(labels.size):
-                held[t, x] += weight * (similarity[d, x] - similarity[c, x])
+                contribution[t, x] += weight * (similarity[d, x] - similarity[c, x])
 
 
 @compiled
@@ -103,7 +124,7 @@ def swaps(
     similarity: Floats,
     pairs: Floats,
     cross: Floats,
-    held: Floats,
+    contribution: Floats,
     labels: Labels,
     best: Labels,
     scores: Floats,
@@ -112,7 +133,11 @@ def swaps(
     hot: float,
     cold: float,
 ) -> None:
-    """``moves`` proposed exchanges while ``hot`` falls to ``cold``; ``scores`` are those of ``labels`` and ``best``."""
+    """Propose ``moves`` exchanges while the temperature falls from ``hot`` to ``cold``.
+
+    ``scores`` [2] holds the scores of ``labels`` and ``best``. ``labels``, ``best``, ``contribution`` and ``scores`` are read at
+    the start and overwritten with the result.
+    """
     n, score, least = np.uint64(labels.size), scores[0], scores[1]
     rate = (cold / hot) ** (STEPS / moves)
     temperature = hot
@@ -124,7 +149,7 @@ def swaps(
         i, j = labels[c], labels[d]
         if i == j:
             continue
-        delta = held[j, c] - held[i, c] + held[i, d] - held[j, d]
+        delta = contribution[j, c] - contribution[i, c] + contribution[i, d] - contribution[j, d]
         if cross[i, j] != 0:
             delta -= cross[i, j] * similarity[c, d]
         if delta > 0:
@@ -133,7 +158,7 @@ def swaps(
             if score < least:  # about to leave the best so far
                 least = score
                 copy(labels, best)
-        exchange(similarity, pairs, held, labels, c, d)
+        exchange(similarity, pairs, contribution, labels, c, d)
         score += delta
     if score < least:
         least = score
@@ -143,9 +168,16 @@ def swaps(
 
 @compiled
 def descend(
-    similarity: Floats, pairs: Floats, cross: Floats, held: Floats, labels: Labels, tolerance: float, rounds: int
+    similarity: Floats,
+    pairs: Floats,
+    cross: Floats,
+    contribution: Floats,
+    labels: Labels,
+    tolerance: float,
+    rounds: int,
 ) -> int:
-    """Exchanges that improve by more than ``tolerance``, until there are none or after ``rounds`` passes; how many were tried."""
+    """Make all exchanges that lower the score by more than ``tolerance``, until a pass over all pairs finds none or ``rounds``
+    passes are done. Returns how many exchanges were tried."""
     n, tried = labels.size, 0
     for _ in range(rounds):
         better = False
@@ -155,9 +187,15 @@ def descend(
                 if i == j:
                     continue
                 tried += 1
-                delta = held[j, c] - held[i, c] + held[i, d] - held[j, d] - cross[i, j] * similarity[c, d]
+                delta = (
+                    contribution[j, c]
+                    - contribution[i, c]
+                    + contribution[i, d]
+                    - contribution[j, d]
+                    - cross[i, j] * similarity[c, d]
+                )
                 if delta < -tolerance:
-                    exchange(similarity, pairs, held, labels, c, d)
+                    exchange(similarity, pairs, contribution, labels, c, d)
                     better = True
         if not better:
             break
@@ -165,16 +203,18 @@ def descend(
 
 
 @compiled
-def part(
+def stretch_score(
     blocks: Floats, own: Floats, pairs: Floats, order: Labels, first: np.int64, last: np.int64, band: int
 ) -> float:
-    """Return the contribution of the tasks at positions first ... last to the score, with the tasks up to ``band``
-    positions away."""
+    """Return the terms of the score in which a task at positions ``first`` ... ``last`` takes part.
+
+    Tasks more than ``band`` positions apart have V = 0.
+    """
     k, total = order.size, 0.0
     for p in range(first, last + 1):
         total += own[order[p], p] + 0.5 * pairs[p, p] * blocks[order[p], order[p]]
         for q in range(max(0, p - band), min(k, p + band + 1)):
-            if q < first or q > p:
+            if q < first or q > p:  # a pair within the stretch is counted once, at its earlier position
                 total += pairs[p, q] * blocks[order[p], order[q]]
     return total
 
@@ -192,11 +232,11 @@ def reorder(
     moves: int,
     temperature: float,
 ) -> None:
-    """Proposed reversals of a stretch of tasks, and exchanges of two neighbouring stretches, where the sizes allow them.
+    """Propose reversals of a stretch of tasks, and swaps of two neighbouring stretches, if every position keeps its task size.
 
     ``blocks`` [K, K] are the similarities summed over the classes of two tasks, ``own`` [K, K] is B summed over the
-    classes of a task; ``order`` [K] and ``trial`` both come as 0 ... K - 1 and say in the end which task stands at a
-    position.
+    classes of a task (row) for each position (column). ``order`` [K] and ``trial`` [K] both start as 0 ... K - 1; in the
+    end ``order[p]`` is the task at position p.
     """
     k = order.size
     for _ in range(moves):
@@ -206,9 +246,8 @@ def reorder(
             a, b = b, a
         if a == b:
             continue
-        middle = a + np.int64(
-            (draw(state) >> S32) % np.uint64(b - a + 1)
-        )  # b: reverse, else exchange [a, middle] and the rest
+        # middle == b: reverse [a, b]; otherwise swap [a, middle] with [middle + 1, b]
+        middle = a + np.int64((draw(state) >> S32) % np.uint64(b - a + 1))
         fits = True
         for p in range(a, b + 1):
             if middle == b:
@@ -220,7 +259,9 @@ def reorder(
             trial[p] = order[source]
             fits = fits and sizes[source] == sizes[p]
         if fits:
-            delta = part(blocks, own, pairs, trial, a, b, band) - part(blocks, own, pairs, order, a, b, band)
+            delta = stretch_score(blocks, own, pairs, trial, a, b, band) - stretch_score(
+                blocks, own, pairs, order, a, b, band
+            )
             if delta > 0:
                 fits = delta < 20 * temperature and bool((draw(state) >> S11) * UNIT < math.exp(-delta / temperature))
         for p in range(a, b + 1):

@@ -145,11 +145,11 @@ def _search(
 ) -> None:
     """``best`` becomes the sequence with the least weighted sum seen; moves before the first only set the temperature."""
     p_all, k, n = pairs.shape[0], pairs.shape[1], labels.size
-    held, sums = np.zeros((p_all, k, n)), np.zeros((k, n))
+    contributions, sums = np.zeros((p_all, k, n)), np.zeros((k, n))
     now, change = np.zeros(p_all), np.zeros(p_all)
     for p in range(p_all):
         sums[:] = 0.0
-        now[p] = kernels.table(similarity, pairs[p], places[p], labels, sums, held[p])
+        now[p] = kernels.table(similarity, pairs[p], places[p], labels, sums, contributions[p])
     squares, seen, score, least = 0.0, 0, 0.0, 0.0
     warm = max(200, moves // 200)
     temperature, many = 0.0, np.uint64(n)
@@ -161,8 +161,8 @@ def _search(
             continue
         delta = 0.0
         for p in range(p_all):
-            of = held[p]
-            change[p] = of[j, c] - of[i, c] + of[i, d] - of[j, d] - cross[p, i, j] * similarity[c, d]
+            h = contributions[p]
+            change[p] = h[j, c] - h[i, c] + h[i, d] - h[j, d] - cross[p, i, j] * similarity[c, d]
             delta += weights[p] * change[p]
         if move < warm:
             squares += delta * delta
@@ -177,7 +177,7 @@ def _search(
             continue
         if not _inside(now, change, bounds, metric, most):
             continue
-        _exchange(similarity, pairs, held, labels, c, d)
+        _exchange(similarity, pairs, contributions, labels, c, d)
         for p in range(p_all):
             now[p] += change[p]
         score += delta
@@ -213,7 +213,9 @@ def _inside(now: Floats, change: Floats, bounds: Floats, metric: Floats, most: f
 
 
 @compiled
-def _exchange(similarity: Floats, pairs: Floats, held: Floats, labels: Labels, c: np.int64, d: np.int64) -> None:
+def _exchange(
+    similarity: Floats, pairs: Floats, contributions: Floats, labels: Labels, c: np.int64, d: np.int64
+) -> None:
     """Class c goes to the task of d, and d to that of c; the tables of all features follow."""
     i, j = labels[c], labels[d]
     for p in range(pairs.shape[0]):
@@ -221,5 +223,5 @@ def _exchange(similarity: Floats, pairs: Floats, held: Floats, labels: Labels, c
             weight = pairs[p, t, i] - pairs[p, t, j]
             if weight != 0:
                 for x in range(labels.size):
-                    held[p, t, x] += weight * (similarity[d, x] - similarity[c, x])
+                    contributions[p, t, x] += weight * (similarity[d, x] - similarity[c, x])
     labels[c], labels[d] = j, i

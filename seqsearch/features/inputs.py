@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def with_texts(backbone: Backbone, pool: Pool, rows: Rows, images: torch.Tensor) -> Inputs:
-    """``images`` ``[n, 3, s, s]`` of a pool's rows, as ``backbone`` reads them: with their texts, if it reads texts too.
+    """The inputs of ``backbone`` for a pool's rows: ``images`` ``[n, 3, s, s]``, together with their texts if it reads texts.
 
     Raises:
-        UserError: the pool has no texts, and the backbone reads them.
+        UserError: the backbone reads texts, and the pool has none.
     """
     if not isinstance(backbone, ReadsTexts):
         return images
@@ -35,23 +35,23 @@ def moved_to(device: torch.device, inputs: Inputs) -> Inputs:
 
 
 def byte_table(backbone: Backbone) -> torch.Tensor | None:
-    """Return the preprocessed value of each byte of each colour ``[3, 256]``; None if preprocessing depends on more
-    than the byte.
+    """The preprocessed value of each byte of each colour ``[3, 256]``; None if preprocessing depends on more than a pixel's own
+    byte.
 
-    Looking bytes up gives the bits of ``preprocess`` itself, on any device, and bytes are a quarter of its floats to
-    send.
+    Looking up bytes in it is bit-identical to ``preprocess`` on any device, and sending bytes takes a quarter of the transfer.
     """
     import torch
 
+    # the ramp has every byte in every colour: it fills the table; on noise the table must give the result of preprocess
     size = backbone.view.size
     count = -(-256 // size**2)
     ramp = np.tile((np.arange(count * size**2) % 256).astype(np.uint8).reshape(count, 1, size, size), (1, 3, 1, 1))
     noise = np.random.default_rng(0).integers(0, 256, (2, 3, size, size), dtype=np.uint8)
-    made, expected = backbone.preprocess(ramp), backbone.preprocess(noise)
-    if made.shape != ramp.shape or made.dtype != torch.float32:
+    of_ramp, of_noise = backbone.preprocess(ramp), backbone.preprocess(noise)
+    if of_ramp.shape != ramp.shape or of_ramp.dtype != torch.float32:
         return None
-    table = made.transpose(0, 1).reshape(3, -1)[:, :256].contiguous()
-    return table if torch.equal(looked_up(table, torch.from_numpy(noise)), expected) else None
+    table = of_ramp.transpose(0, 1).reshape(3, -1)[:, :256].contiguous()
+    return table if torch.equal(looked_up(table, torch.from_numpy(noise)), of_noise) else None
 
 
 def looked_up(table: torch.Tensor, images: torch.Tensor) -> torch.Tensor:

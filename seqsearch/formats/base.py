@@ -1,4 +1,4 @@
-"""Base of the formats of continual-learning toolboxes: writing sequences in their form, and reading theirs.
+"""Base of the formats of continual-learning toolboxes: writing sequences in a toolbox's format, and reading its files.
 
 Directions are written out, since toolboxes disagree. *Arrival order*: ``class_order[label] = class_id``, the class that
 comes first stands first (Avalanche, PILOT, PyCIL, LAE). *Inverse*: ``class_order[class_id] = label`` (Mammoth).
@@ -25,7 +25,7 @@ class Order:
         class_order: class id ``[n]`` by arrival label: ``class_order[label] = class_id``.
         task_sizes: classes of each task ``[T]``; they sum to ``n``.
         classes: how many classes there are to take from; ids are below it, and ``n`` may be smaller.
-        names: of the classes ``[n]`` by arrival label; empty if nobody said them.
+        names: names of the classes ``[n]`` by arrival label; empty if they are unknown.
     """
 
     class_order: tuple[int, ...]
@@ -49,7 +49,7 @@ class Order:
 
     @property
     def complete(self) -> bool:
-        """It has every class that there is."""
+        """Whether the sequence has every class of the data set."""
         return len(self.class_order) == self.classes
 
 
@@ -58,9 +58,9 @@ class Given:
     """Contents of a file of a toolbox.
 
     Attributes:
-        said: parsed JSON or YAML; of a text file the list of its numbers; of CSV its rows.
-        classes: how many classes there are.
-        sizes: of tasks, as the user gave them; empty if he did not.
+        said: parsed JSON or YAML; for a text file the list of its numbers; for CSV its rows.
+        classes: number of classes of the data set.
+        sizes: task sizes that the user gave; empty if none were given.
     """
 
     path: Path
@@ -71,7 +71,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Read:
-    """A sequence as a file has it: classes by arrival, each an id or a name, and the sizes of the tasks."""
+    """A sequence that was read from a file: classes in order of arrival, each an id or a name, and the task sizes."""
 
     name: str
     classes: tuple[Any, ...]
@@ -83,17 +83,19 @@ class Toolbox:
     """A toolbox, or a neutral form.
 
     Attributes:
-        title: as people write it.
-        tried: versions that exports were tried with, and how.
-        direction: of its class order, in words.
-        limits: what its users must know, a sentence each.
-        usage: Markdown lines that run an export in it, by whether there are images; ``{folder}`` is that of a sequence,
-            ``{module}`` and ``{dataset}`` are names made of it, of which no two are alike.
-        files: text of its own files by name, for a sequence with or without images; None if it can only be read.
-        together: text of files for all sequences by name, from the names of their classes.
-        read: what a file of it says.
-        marks: keys that files of it have, and files of others have not.
-        shared: keys that files of it and of its kin have, and no others.
+        title: its name as people write it.
+        tried: versions of the toolbox (or commands) that exports were tested with, and how.
+        direction: direction of its class order, in words.
+        read: returns the sequences in one of its files.
+        limits: limitations that its users must know, a sentence each.
+        usage: Markdown lines that run an export in it, by whether images are exported. ``{folder}`` is the folder of a sequence,
+            ``{module}`` and ``{dataset}`` are unique names made from it.
+        files: returns the text of its own files by name, for a sequence and whether images are exported; None if the toolbox can
+            only be read.
+        together: returns the text by name of files that hold all sequences, from the class names of their tasks; None if there
+            are no such files.
+        marks: keys by which a file is recognised: files of this toolbox have them, files of others do not.
+        shared: keys that only files of this toolbox and of related ones have.
         needs_all: an order without images must have all classes of the data set.
     """
 
@@ -111,7 +113,7 @@ class Toolbox:
 
 
 def toolboxes(*, written: bool = False) -> dict[str, Toolbox]:
-    """All that there are by name, or those that can be ``written``."""
+    """All toolboxes by name, or only those that can be ``written``."""
     found = {name: _build(name) for name in names("format")}
     return {name: t for name, t in found.items() if t.files is not None or not written}
 

@@ -1,6 +1,7 @@
 """The neutral form in JSON: ``{"name": [[class names of task 1], ...]}``, which ``seqsearch score`` and ``edge --orders`` read.
 
-Read are that, a ``sequence.json`` of an export, and lists: of tasks, or of classes in order of arrival (names or numbers).
+Three forms are read: the neutral form, a ``sequence.json`` of an export, and a list. The list has tasks (lists of classes) or
+classes in order of arrival. A class is a name or a number.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from seqsearch.training.sequence_folder import SCHEMA
 
 
 def build() -> Toolbox:
+    usage = "    seqsearch score DIR/sequences.json --pool POOL --methods METHOD"
     return Toolbox(
         "JSON",
         tried="seqsearch score and edge --orders",
         direction="tasks are lists of class names; class_order[label] = class_id in sequence.json",
         read=read,
-        limits=("All is kept.",),
-        usage=dict.fromkeys((True, False), "    seqsearch score DIR/sequences.json --pool POOL --methods METHOD"),
+        limits=("The file keeps the names of all classes, their order and the tasks.",),
+        usage={True: usage, False: usage},  # the same with and without images
         files=lambda order, images: {},
         together=together,
         marks=frozenset({"schema"}),
@@ -32,56 +34,56 @@ def build() -> Toolbox:
 
 
 def together(sequences: Mapping[str, Sequence[Sequence[str]]]) -> Mapping[str, str]:
-    """All sequences in one file."""
+    """The one file with all sequences, by file name."""
     return {"sequences.json": written(sequences)}
 
 
 def written(sequences: Mapping[str, Sequence[Sequence[str]]]) -> str:
-    """Sequences by name, as ``seqsearch score`` and ``edge --orders`` read them."""
+    """The neutral form of sequences: a JSON text that ``seqsearch score`` and ``edge --orders`` read."""
     return json.dumps({name: [list(t) for t in tasks] for name, tasks in sequences.items()}, ensure_ascii=False) + "\n"
 
 
 def read(given: Given) -> tuple[Read, ...]:
-    """See above.
+    """The sequences of a file in one of the three forms of this module.
 
     Raises:
-        UserError: it is of no such form, or contradicts itself.
+        UserError: the file has none of these forms, or contradicts itself.
     """
-    said = given.said
-    if isinstance(said, dict) and "schema" in said:
-        return (_record(given, said),)
-    if isinstance(said, dict):
-        found = tuple(_sequence(given, name, tasks) for name, tasks in said.items())
-    elif isinstance(said, list) and said and all(isinstance(v, list) for v in said):
-        nested = all(v and all(isinstance(t, list) for t in v) for v in said)
-        found = tuple(_sequence(given, f"sequence-{i}", v) for i, v in enumerate(said if nested else [said]))
+    content = given.said
+    if isinstance(content, dict) and "schema" in content:
+        return (_record(given, content),)
+    if isinstance(content, dict):
+        found = tuple(_sequence(given, name, tasks) for name, tasks in content.items())
+    elif isinstance(content, list) and content and all(isinstance(v, list) for v in content):
+        nested = all(v and all(isinstance(t, list) for t in v) for v in content)
+        found = tuple(_sequence(given, f"sequence-{i}", v) for i, v in enumerate(content if nested else [content]))
     else:
-        found = (_sequence(given, "order-0", said),)
+        found = (_sequence(given, "order-0", content),)
     if not 0 < len(found) <= MOST:
         raise UserError(f"{given.path}: holds {len(found)} sequences, must be from 1 to {MOST}")
     return found
 
 
-def _sequence(given: Given, name: str, said: Any) -> Read:
-    if isinstance(said, list) and said and all(isinstance(t, list) for t in said):
-        tasks = [values(given, t, f"a task of {brief(name)}") for t in said]
+def _sequence(given: Given, name: str, content: Any) -> Read:
+    if isinstance(content, list) and content and all(isinstance(t, list) for t in content):
+        tasks = [values(given, t, f"a task of {brief(name)}") for t in content]
         return Read(name, tuple(c for t in tasks for c in t), tuple(map(len, tasks)))
-    classes = values(given, said, f"sequence {brief(name)}")
+    classes = values(given, content, f"sequence {brief(name)}")
     return Read(name, classes, sizes_of(given, None, "", len(classes)))
 
 
-def _record(given: Given, said: dict[str, Any]) -> Read:
-    """A ``sequence.json``, whose tasks and permutation must say the same."""
+def _record(given: Given, content: dict[str, Any]) -> Read:
+    """The sequence of a ``sequence.json``, whose tasks must agree with its ``class_order``."""
     try:
-        if said["schema"] != SCHEMA:
+        if content["schema"] != SCHEMA:
             raise UserError(
-                f"{given.path}: schema is {brief(said['schema'])}, must be {SCHEMA}: write it with this version"
+                f"{given.path}: schema is {brief(content['schema'])}, must be {SCHEMA}: write it with this version"
             )
-        classes = [c for task in said["tasks"] for c in task["classes"]]
+        classes = [c for task in content["tasks"] for c in task["classes"]]
         names, ids = tuple(c["name"] for c in classes), [c["class_id"] for c in classes]
-        labels, sizes, order = [c["label"] for c in classes], said["task_sizes"], said["class_order"]
-        name = said["sequence_id"]
-        counted = [len(task["classes"]) for task in said["tasks"]]
+        labels, sizes, order = [c["label"] for c in classes], content["task_sizes"], content["class_order"]
+        name = content["sequence_id"]
+        counted = [len(task["classes"]) for task in content["tasks"]]
     except (KeyError, TypeError):
         raise UserError(f"{given.path}: is no sequence.json of an export: restore it") from None
     if not (
@@ -93,14 +95,15 @@ def _record(given: Given, said: dict[str, Any]) -> Read:
         raise UserError(f"{given.path}: names, class ids, labels or task sizes are of other types: restore it")
     if order != ids:
         raise UserError(
-            f"{given.path}: class_order and tasks contradict each other{_turned(order, ids)}: class_order[label] = class_id"
+            f"{given.path}: class_order and tasks contradict each other{_if_inverse(order, ids)}: class_order[label] = class_id"
         )
     if labels != list(range(len(ids))) or sizes != counted:
         raise UserError(f"{given.path}: labels must count from 0 by arrival, and task_sizes must be those of the tasks")
     return Read(name, names, tuple(sizes))
 
 
-def _turned(order: Any, ids: list[int]) -> str:
-    """Words, if the order is the inverse of what it should be."""
-    inverse = [ids.index(c) for c in range(len(ids))] if sorted(ids) == list(range(len(ids))) else None
-    return " (it runs the other way)" if order == inverse else ""
+def _if_inverse(order: Any, ids: list[int]) -> str:
+    """Words for a message, if ``order`` is the inverse permutation of ``ids``; else empty."""
+    if sorted(ids) != list(range(len(ids))):
+        return ""  # no permutation, so there is no inverse
+    return " (it runs the other way)" if order == [ids.index(c) for c in range(len(ids))] else ""

@@ -27,7 +27,7 @@ Other departures from the public code, and why (effects are not measured unless 
 - rivals are made with the network itself in eval mode, not with a copy of it for every step: that is the same, and faster.
 - images of new classes for fusion are drawn once, as many of each as every old class has exemplars.
 - memory is 2000 images together, as in GTEP's experiments (there 20 a class: ``memory=20,memory_of=class``); new heads start
-  alike for all siblings; rates fall by the step.
+  with the same values in all continuations of one state; learning rates fall by the step.
 
 A step passes its images through the network five times, three of them for the rivals. On ``scratch:tiny`` the rate is .1,
 epochs are 8 and those of fusion 10: the best on three draws of classes of these, of a rate of .05, and of 15 and 15 epochs.

@@ -29,7 +29,8 @@ Departures from the public code (PyCIL), and why (effects are not measured unles
 - every class leaves at least one image for stage 1, so that fewer may be put aside; there too few images are an error, and none
   as well.
 - ``correction_epochs`` gives stage 2 a length of its own: with few images that of stage 1 is few steps. 0 is as there.
-- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
+- learning rates fall by the step, not by the epoch; weights of the first task are drawn from its seed; new head rows start with
+  the same values in all continuations of one state.
 
 On ``scratch:tiny`` lambda is 1 and the split ratio .2, the images put aside are few and seen often; a ratio of .3, tried on three
 draws of classes, did not differ from it. docs/methods.md has the accuracies.

@@ -47,7 +47,7 @@ class ImageSource(Protocol):
         ...
 
     def frozen(self, rows: Rows) -> torch.Tensor:
-        """Features ``[n, d]`` float32 of the frozen backbone, a view of the memory-mapped store where rows are adjacent."""
+        """Features ``[n, d]`` float32 of the frozen backbone, on the worker's device."""
         ...
 
     def remembered(self, space: str, rows: Rows, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:

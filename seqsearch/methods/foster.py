@@ -19,8 +19,9 @@ Departures from the public code (PyCIL, the configuration of its authors), and w
   elsewhere the sum of the images' positions in the data set: weights were as if new classes had no end of images.
 - memory is 2000 images together, as in GTEP's experiments; there 20 a class (``memory=20,memory_of=class``).
 - ``boost`` and ``lamb`` are parameters, as GTEP samples them (its lambda of FE and of KD); there 1.
-- new heads start alike for all siblings, rates fall by the step. Weight alignment, and a head without weights from old features
-  to new classes (``oofc=az``), both of which that configuration leaves out, are not offered.
+- new heads start with the same values in all continuations of one state; learning rates fall by the step. Weight
+  alignment, and a head without weights from old features to new classes (``oofc=az``), are not offered: that configuration leaves
+  both out.
 - without augmentation the features of frozen networks are computed once a task.
 
 On ``scratch:tiny`` T is 1, which did better than 2 on three draws of classes, where rates of .02 and .1, lamb = 2 and 10 to 20

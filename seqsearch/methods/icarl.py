@@ -3,7 +3,8 @@
 "iCaRL: Incremental Classifier and Representation Learning".
 
 With z the scores ``[n, C]`` of the network being trained, o those of the network as it was before the task for the old
-classes, both on new images and exemplars together, ``loss=kd`` (the PyCIL toolbox's, which GTEP ran) is
+classes, both on new images and exemplars together, ``loss=kd`` is that of the PyCIL toolbox, which "Hyperparameters in Continual
+Learning: A Reality Check" (GTEP) ran:
 
     CE(z, y) + lambda KD(z_old, o),    KD(z, o) = - sum_c softmax(o / T)_c log softmax(z / T)_c,
 
@@ -20,15 +21,16 @@ Trainable: the whole network and all head rows. Stored: network (batch statistic
 means of their features. The old network is not stored: it is the state before the task.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
-- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
+- learning rates fall by the step, not by the epoch; weights of the first task are drawn from its seed; new head rows start with
+  the same values in all continuations of one state.
 - lambda and T are fixed there (1 and 2); GTEP varies both.
 - with ``loss=bce`` the mean over images and classes makes steps small: the authors train CIFAR-100 at rate 2 for 70 epochs. The
   rates here are those of ``loss=kd``: set ``lr`` and ``first_lr``.
 - means are of the exemplars as they are, as in PyCIL; the authors' code averages each image with its mirror image.
 
-On ``scratch:tiny`` T and lambda stay as published: T = 1 and lambda = .5, tried on three draws of classes, did not differ from
-them. ``loss=bce`` wants another rate there than ``loss=kd``: of .05, .5 and 2 only .5 learned well. docs/methods.md has the
-accuracies.
+On ``scratch:tiny`` the published T = 2 and lambda = 1 are kept. T = 1 and lambda = 0.5 were tried on three draws of classes and
+made no difference. ``loss=bce`` needs another learning rate there than ``loss=kd``: of 0.05, 0.5 and 2 only 0.5 learned well.
+docs/methods.md has the accuracies.
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ class ICaRL(Single):
             minimum=0.0,
             maximum=1e12,
             search=gtep.DISTILLATION,
-            later=True,
+            later=True,  # acts from the second task on only
         )
         temperature: float = param(2.0, "T of loss=kd", minimum=0.01, maximum=1e6, search=gtep.TEMPERATURE, later=True)
         classifier: str = param(
@@ -70,6 +72,7 @@ class ICaRL(Single):
         )
 
         def drops(self) -> Sequence[float]:
+            """The learning rate of later tasks falls after epochs 80 and 120 of 170."""
             return 80 / 170, 120 / 170
 
     config: Config
@@ -77,11 +80,11 @@ class ICaRL(Single):
 
     def fit_task(self, task: TaskData) -> FitReport:
         config, head, old = self.config, self.grown_head(task), task.columns.start
-        answers = self.answers()
+        old_scores_of = self.answers()
 
         def loss_of(part: Batch) -> Tensor:
             scores = head(self.backbone(part.images))
-            before = answers(part.images) if old else scores[:, :0].detach()
+            before = old_scores_of(part.images) if old else scores[:, :0].detach()
             if config.loss == "bce":
                 return logistic(scores, part.targets, before, config.lamb)
             loss = functional.cross_entropy(scores, part.targets)
@@ -107,7 +110,8 @@ def logistic(scores: Tensor, targets: Tensor, before: Tensor, lamb: float) -> Te
     Args:
         scores: of all classes.
         targets: columns of the images ``[n]``.
-        before: scores of the old classes, the first ``k``, by the network as it was ``[n, k]``: what they are taught.
+        before: scores ``[n, k]`` of the ``k`` old classes (the first columns) by the network before the task: the targets of
+            distillation.
         lamb: weight of the terms of old classes.
     """
     wanted = functional.one_hot(targets, scores.shape[1]).to(scores)

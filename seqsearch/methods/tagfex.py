@@ -29,8 +29,8 @@ Departures from the public code (the authors' and PyCIL's), and why (effects are
 - the first networks g and ``f_1`` begin alike: a method is given one network from scratch. Rates fall by the step.
 - a batch without images of the task has no last line (the published mean over none is not a number).
   There attention and M then have gradients of zero, so that momentum and decay go on moving them; here they stand still.
-- heads, projector and predictor begin alike for all siblings. Old rows of the head begin with zeros over new features, as the
-  authors' do; PyCIL draws them.
+- heads, projector and predictor start with the same values in all continuations of one state. Old rows of the head start with
+  zeros over new features, as the authors' do; PyCIL draws them.
 
 On ``scratch:tiny`` a task has 10 epochs: of 8, 10 and 15, tried on three draws of classes, the fewest that learned well, since an
 epoch takes longer than one of `der`. docs/methods.md has the accuracies.

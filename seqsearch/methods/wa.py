@@ -15,7 +15,8 @@ Trainable: the whole network and all head rows. Stored: network (batch statistic
 means of their features for the second classifier, ``nme``. The old network is not stored: it is the state before the task.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
-- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike for all siblings.
+- learning rates fall by the step, not by the epoch; weights of the first task are drawn from its seed; new head rows start with
+  the same values in all continuations of one state.
 - rows are aligned once; there twice, and the second time changes nothing. Biases are left as they are, here as there.
 - the paper also keeps weights from becoming negative in training (weight clipping); PyCIL does not, nor does this.
 

@@ -90,7 +90,7 @@ class ParquetPool:
 
     @property
     def concurrent(self) -> bool:
-        """Threads do not meet in a cache of row groups."""
+        """Whether several threads can read at once: images are read singly, without a shared cache of row groups."""
         return self.verbatim
 
     def images(self, rows: Rows, view: View) -> NDArray[np.uint8]:

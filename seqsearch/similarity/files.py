@@ -232,7 +232,7 @@ def _read_parquet(path: Path) -> Table:
                 values[row : row + len(piece), column] = numbers.to_numpy(zero_copy_only=False)
             row += len(piece)
         if row != file.rows:
-            raise BadParquet("it has not the rows that it says")
+            raise BadParquet("it has another number of rows than its metadata says")
     said = (file.schema.metadata or {}).get(SOURCE, b"").decode("utf-8", "replace")[:300]
     return Table(values, tuple(names or heads), said or path.name)
 

@@ -1,4 +1,4 @@
-"""A pack: blocks of bytes, by hash, in one file in the format of safetensors; and states as files."""
+"""A pack: blocks of bytes, by hash, in one file in the format of safetensors. `Files` is a state for transfer between nodes."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Files:
-    """A state on its way: its manifest, and the packs that were asked for."""
+    """A state for transfer to another node: its manifest, and those of its packs that the node asked for."""
 
     manifest: bytes
     packs: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def write_pack(file: IO[bytes], blocks: Mapping[str, torch.Tensor]) -> None:
-    """Write blocks (bytes ``[size]``).
+    """Write blocks (bytes ``[size]``) by hash to a file in the format of safetensors.
 
-    Not by the library, which writes through a temporary file of its own name: whether its writer is dead could not be known.
+    Not by the library: it writes to a temporary file whose name we cannot choose. Leftovers of a dead process could then not be
+    distinguished from files of live ones.
     """
-    ends = list(itertools.accumulate((len(data) for data in blocks.values()), initial=0))
+    ends = list(itertools.accumulate((len(data) for data in blocks.values()), initial=0))  # begins with 0
     header = {
         name: {"dtype": "U8", "shape": [end - begin], "data_offsets": [begin, end]}
         for name, (begin, end) in zip(blocks, itertools.pairwise(ends), strict=True)
@@ -41,9 +42,10 @@ def write_pack(file: IO[bytes], blocks: Mapping[str, torch.Tensor]) -> None:
 
 
 def check_pack(path: Path) -> None:
-    """
+    """Check every block of a pack against its name, which is its hash.
+
     Raises:
-        Damaged: a block is not what its name says.
+        Damaged: a block has another hash.
     """
     from safetensors import safe_open
 

@@ -1,21 +1,25 @@
-"""The result of a search of r trials, and whether there are enough trials.
+"""The result of a search of r trials, and whether there are enough trials. A trial evaluates one hyperparameter setting.
 
-`best_of` is the expected best of r: the mean result of choosing among r random settings, for r up to the number that were
-tried. It counts exactly: every r of the R settings are as likely, without replacement. For settings that are independent draws
-from a search space this is the unbiased estimate of the result of a search of r trials ("Showing Your Work Doesn't Always
-Work", Tang et al., 2020; drawing with replacement, as "Show Your Work: Improved Reporting of Experimental Results", Dodge et
-al., 2019, is biased). It is of the scores as they were measured on these class orders. The score of a chosen setting is too
-high on average, since it was chosen for it; the curve with ``of`` shows the same setting elsewhere. The expected best has no
-interval: that of the jackknife misses far too often from r = 3 on (docs/selection.md). The typical best, which half of all
-searches of r trials reach, has one that holds for any distribution.
+`best_of` is the expected best of r: choose the setting with the highest score among r random settings; the mean of its result,
+for r from 1 to R, the number of settings tried. The mean is exact: all subsets of r of the R settings are equally likely (drawn
+without replacement). If the settings are independent draws from a search space, it is the unbiased estimate of the result of a
+search of r trials ("Showing Your Work Doesn't Always Work", Tang et al., 2020). Drawing with replacement ("Show Your Work:
+Improved Reporting of Experimental Results", Dodge et al., 2019) is biased. The scores are those measured on these class orders.
+The score of a chosen setting is too high on average, since the setting was chosen for it; the curve with ``of`` shows the same
+setting on other data. The expected best has no interval: the jackknife's misses far too often from r = 3 on (docs/selection.md).
+The typical best, which half of all searches of r trials reach, has an interval that holds for any distribution.
 
-`enough` weighs the gain of more trials against the differences between class orders. The expected best of r is concave in r.
-Draw the settings one after the other: the next one adds (X - M_r)+ to the best M_r so far. All of those not drawn yet are
-alike, so that the one after it adds (X' - M_{r+1})+, which is at most (X' - M_r)+, since M does not fall, and that has the mean
-of the gain of the next one. So every trial adds at most as much as the one before, on average, and k more trials add at most as
-much as the last k did. This holds for draws without replacement as for independent ones, whatever the scores. It is an average
-over searches: where the best setting has not come up yet, the last k seem to have added little, and the bound alone stops far
-too early (docs/selection.md). So the gain of k more FROM HERE is estimated beside it, and both count.
+`enough` weighs the gain of more trials against the differences between class orders. The expected best of r is concave in r:
+
+1. Draw the settings one after the other, with scores X_1, X_2, ... and M_r the best of the first r. Draw r + 1 adds
+   (X_{r+1} - M_r)+ to the best, and draw r + 2 adds (X_{r+2} - M_{r+1})+ <= (X_{r+2} - M_r)+, since M does not fall.
+2. All settings not drawn yet are exchangeable, so (X_{r+2} - M_r)+ has the same mean as (X_{r+1} - M_r)+.
+3. So on average every draw adds at most as much as the one before, and k more trials add at most as much as the last k did.
+
+This holds for draws without replacement and for independent draws, whatever the scores. It is an average over searches: where the
+best setting has not come up yet, the last k trials seem to have added little, and a rule with this bound alone stops far too
+early (docs/selection.md). So the gain of k more trials from here, given the scores of this search, is estimated as well. `enough`
+stops only if the bound and the estimate are both below the noise.
 """
 
 from __future__ import annotations
@@ -34,12 +38,14 @@ from seqsearch.stats.quantiles import quantile
 
 @dataclass(frozen=True)
 class BestOf:
-    """Of r = 1 .. R settings; entry r - 1 of each ``[R]``.
+    """The best of r of R settings, over all subsets of r settings. Entry r - 1 of each array ``[R]`` is for r.
+
+    The winner of a subset is the setting with the highest score. There is none if all settings of the subset diverged.
 
     Attributes:
-        expected: mean value of the chosen setting over all r of the R settings of which one can be chosen and has a value; NaN
-            where there is no such choice of r.
-        undefined: share of the other choices of r: all of them diverged, or the chosen one did on what is reported of it.
+        expected: mean of ``of`` (by default the score) for the winner, over those subsets that have a winner with a finite
+            ``of``; NaN if there is no such subset.
+        undefined: share of the subsets that are left out of ``expected``: they have no winner, or its ``of`` is not finite.
     """
 
     expected: Float64
@@ -48,17 +54,19 @@ class BestOf:
 
 @dataclass(frozen=True)
 class Typical:
-    """The score that half of all searches of so many trials reach. ``unavailable_because``: why it has no bounds, else empty."""
+    """The score that half of all searches of r trials reach. ``unavailable_because``: why it has no bounds, else empty."""
 
     value: Interval
     unavailable_because: str = field(default="", metadata=LACKING)
 
 
 def best_of(scores: ArrayLike, of: ArrayLike | None = None) -> BestOf:
-    """From ``scores [R]``, one a setting, NaN if it diverged: such never win, but were drawn.
+    """The expected best of r = 1 .. R settings.
 
-    ``of [R]``: what is reported of the chosen setting, if not its score; NaN where it diverged there. Settings that score alike
-    are chosen as often as each other.
+    Args:
+        scores: ``[R]``, one per setting; NaN if it diverged. Such a setting is in subsets, but never wins. Settings with equal
+            scores win equally often.
+        of: ``[R]``, the value that is reported of the winner, if not its score; NaN where the setting diverged there.
 
     Raises:
         ValueError: no settings, infinite scores, or not as many values as settings.
@@ -67,14 +75,14 @@ def best_of(scores: ArrayLike, of: ArrayLike | None = None) -> BestOf:
     y = x if of is None else _scores(of)
     if y.shape != x.shape:
         raise ValueError(f"{len(x)} settings need as many values of the chosen, not {len(y)}")
-    known = chosen(x)[:, np.isfinite(y)]
-    there = known.sum(axis=1)
-    expected: Float64 = known @ y[np.isfinite(y)] / np.where(there > 0, there, np.nan)
-    return BestOf(expected, np.where(np.isfinite(x + y).all(), 0.0, np.clip(1 - there, 0, 1)))
+    wins = chosen(x)[:, np.isfinite(y)]
+    defined = wins.sum(axis=1)  # share of the subsets with a winner whose value is finite
+    expected: Float64 = wins @ y[np.isfinite(y)] / np.where(defined > 0, defined, np.nan)
+    return BestOf(expected, np.where(np.isfinite(x + y).all(), 0.0, np.clip(1 - defined, 0, 1)))
 
 
 def chosen(scores: ArrayLike) -> Float64:
-    """Probability ``[R, R]`` that of r = 1 .. R settings (rows) each one (columns) is chosen; 0 for those that diverged.
+    """Probability ``[R, R]`` that a setting (column) wins among r = 1 .. R random settings (row); 0 for those that diverged.
 
     Raises:
         ValueError: as `best_of`.
@@ -91,10 +99,11 @@ def chosen(scores: ArrayLike) -> Float64:
 
 
 def typical_best(scores: ArrayLike, r: int, level: float = 0.95) -> Typical:
-    """The median score of the best of ``r`` settings, from ``scores [R]``; one that diverged counts as 0.
+    """The median score of the best of ``r`` settings, from ``scores [R]``; a setting that diverged counts as 0.
 
-    It is the quantile .5^(1 / r) of the score of one setting, with order statistics as bounds: for any distribution, ties
-    included, they hold in at least ``level``, if the settings are independent draws. NaN if R is too small for ``r``.
+    It is the quantile 0.5^(1 / r) of the score of one setting, with order statistics as bounds. If the settings are independent
+    draws, the bounds cover it with probability ``level`` or more, for any distribution, ties included. NaN if R is too small for
+    ``r``.
 
     Raises:
         ValueError: as `best_of`, or ``r`` below 1.
@@ -111,7 +120,7 @@ def typical_best(scores: ArrayLike, r: int, level: float = 0.95) -> Typical:
 
 @lru_cache(maxsize=64)
 def _weights(R: int) -> Float64:
-    """Probability ``[R, R]`` that the i-th lowest of R is the highest of r drawn (rows): C(i - 1, r - 1) / C(R, r)."""
+    """Probability ``[R, R]`` that the i-th lowest of R (column) is the highest of r drawn (row): C(i - 1, r - 1) / C(R, r)."""
     below = np.arange(R)
     factors = np.ones((R, R))
     for j in range(1, R):
@@ -129,11 +138,11 @@ def _scores(values: ArrayLike) -> Float64:
 
 
 MORE = 10
-"""Trials that are weighed at a time."""
+"""Number of further trials whose gain is weighed."""
 TAIL = 1 / 3
-"""Share of the settings whose scores show how the best ones fall off."""
+"""Share of the settings, the best ones, to whose scores the exponential tail is fitted."""
 FEWEST = 4
-"""Settings that must not have diverged."""
+"""Least number of settings that did not diverge, for an estimate of the tail."""
 
 
 @dataclass(frozen=True)
@@ -141,11 +150,13 @@ class Enough:
     """Whether to stop.
 
     Attributes:
-        bound: what ``more`` trials add to the best score at most, in expectation over searches of this length.
-        from_here: what they would add to the best score of this search, if the upper tail of scores is exponential.
-        noise: standard error over the orders of how far a setting lies behind the best; the median over settings.
-        stop: both are below ``noise``; False where one of the three is not known.
-        unavailable_because: why it is not known, empty where all are.
+        bound: the most that ``more`` trials add to the best score, in expectation over searches of this length.
+        from_here: the expected gain of ``more`` trials over the best score of this search, if the upper tail of scores is
+            exponential.
+        noise: standard error over the class orders of the difference between a setting and the best one; the median over
+            settings.
+        stop: ``bound`` and ``from_here`` are both below ``noise``; False if one of the three is NaN.
+        unavailable_because: why one of the three is NaN, empty if none is.
     """
 
     bound: float
@@ -156,11 +167,11 @@ class Enough:
 
 
 def gain_at_most(scores: ArrayLike, more: int = MORE) -> float:
-    """The gain of the last ``more`` of the R settings in the expected best, from ``scores [R]``; one that diverged counts as 0.
+    """The expected best of R settings minus that of R - ``more``, from ``scores [R]``; a setting that diverged counts as 0.
 
-    For independent draws from a search space it is an unbiased estimate of a bound: ``more`` further draws add at most as much in
-    expectation. It ignores the score that this search has reached: after an early high score it still advises to go on. NaN with
-    ``more`` settings or fewer.
+    For independent draws from a search space it is an unbiased estimate of a bound: ``more`` further trials add at most as much
+    in expectation. It ignores the score that this search has reached: after an early high score it still advises to go on. NaN
+    with ``more`` settings or fewer.
 
     Raises:
         ValueError: as `best_of`, or ``more`` below 1.
@@ -173,11 +184,12 @@ def gain_at_most(scores: ArrayLike, more: int = MORE) -> float:
 
 
 def gain_from_here(scores: ArrayLike, more: int = MORE) -> float:
-    """The mean gain of ``more`` further draws over the best of ``scores [R]``; one that diverged is a draw.
+    """The mean gain of ``more`` further trials over the best of ``scores [R]``. A setting that diverged counts in R.
 
-    Above the `TAIL` best of the R settings scores are taken to fall off exponentially: too slowly for scores that have an upper
-    end or are normal, so that the gain is rather too high; too fast for heavier tails. With q the chance that a draw beats the
-    best, and b the mean of what the tail exceeds its start by, it is b (the sum over j = 1 .. ``more`` of (1 - (1 - q)^j) / j).
+    The upper tail of scores, estimated from the share `TAIL` of the settings with the best scores, is assumed to be exponential.
+    For scores with an upper limit and for normal scores the real tail is shorter, so the gain is rather too high. For heavier
+    tails it is too low. Let u be the score at which the tail starts, b the mean excess over u of the scores in the tail, and q
+    the probability that a new setting beats the best. The gain is b times the sum over j = 1 .. ``more`` of (1 - (1 - q)^j) / j.
     NaN with fewer than `FEWEST` settings that did not diverge.
 
     Raises:
@@ -187,10 +199,10 @@ def gain_from_here(scores: ArrayLike, more: int = MORE) -> float:
         raise ValueError(f"{more} further trials add nothing")
     R = len(best_of(scores).expected)
     x = np.sort(np.asarray(scores, dtype=np.float64))  # NaN last
-    x = x[np.isfinite(x)][::-1]
+    x = x[np.isfinite(x)][::-1]  # best first
     if len(x) < FEWEST:
         return math.nan
-    k = min(max(3, round(R * TAIL)), len(x) - 1)
+    k = min(max(3, round(R * TAIL)), len(x) - 1)  # settings in the tail; x[k] is its start
     scale = float((x[:k] - x[k]).mean())
     if scale <= AGREE:
         return 0.0
@@ -199,9 +211,9 @@ def gain_from_here(scores: ArrayLike, more: int = MORE) -> float:
 
 
 def enough(scores: ArrayLike, more: int = MORE) -> Enough:
-    """The rule of stopping for ``scores [R, S]``: ``more`` trials add less than the noise over orders.
+    """The stopping rule for ``scores [R, S]`` of R settings on S class orders: stop if ``more`` trials add less than the noise.
 
-    A rule and no test: how often it stops too early is measured (docs/selection.md).
+    It is a rule, not a significance test; docs/selection.md has the measured share of searches that it stops too early.
 
     Raises:
         ValueError: as `seqsearch.stats.choice.settings`, or ``more`` below 1.
@@ -211,8 +223,8 @@ def enough(scores: ArrayLike, more: int = MORE) -> Enough:
     if found.best is None:
         return Enough(*gains, math.nan, False, "all settings diverged")
     error = found.behind(found.best)[1]
-    known = error[np.isfinite(error)]
-    noise = float(np.median(known)) if len(known) else math.nan
+    finite = error[np.isfinite(error)]
+    noise = float(np.median(finite)) if len(finite) else math.nan
     unavailable_because = ""
     if math.isnan(gains[0]):
         unavailable_because = f"more than {more} settings needed, {len(found.mean)} there"

@@ -68,7 +68,7 @@ class ParquetFile:
         if any(len(set(names)) != len(names) for names in (self.schema.names, self._paths)):
             raise BadParquet("it has two columns of one name")
         if min(self.group_rows, default=0) < 0 or sum(self.group_rows) != self.rows:
-            raise BadParquet("it has not the rows that it says")
+            raise BadParquet("it has another number of rows than its metadata says")
         if self.rows > self.size:
             raise BadParquet(f"{self.rows} rows in {self.size} bytes: a decompression bomb")
 
@@ -98,7 +98,7 @@ class ParquetFile:
                 pa.chunked_array([k.column(0) for k in kept]) if kept else pa.chunked_array([], self._field(name).type)
             )
         if len(found) != self.rows:
-            raise BadParquet(f"column {name} has not the rows that it says")
+            raise BadParquet(f"column {name} has another number of rows than its metadata says")
         return found
 
     def group(self, number: int, column: str) -> Any:
@@ -109,7 +109,7 @@ class ParquetFile:
         with damage_reported():
             found = pa.concat_arrays([inner(k.column(0), column) for k in kept])
         if len(found) != self.group_rows[number]:
-            raise BadParquet(f"column {column} has not the rows that it says")
+            raise BadParquet(f"column {column} has another number of rows than its metadata says")
         return found
 
     def pieces(

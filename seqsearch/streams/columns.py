@@ -206,4 +206,4 @@ def _values(file: Path, column: Any, name: str, at: int) -> NDArray[Any]:
 
 def _check_rows(opened: ParquetFile, name: str, rows: int) -> None:
     if rows != opened.rows:
-        raise BadParquet(f"column {name} has not the rows that it says")
+        raise BadParquet(f"column {name} has another number of rows than its metadata says")

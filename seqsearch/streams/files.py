@@ -1,4 +1,4 @@
-"""Images of a stream's Parquet file as a pool: their bytes in it, or paths below the folder that it lies in."""
+"""Images of a stream's Parquet file as a pool: stored as bytes in the file, or as paths relative to its folder."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class StreamImages:
 
     Args:
         column: ``image`` or ``path`` (`seqsearch.streams.layout`).
-        order: sample ``[n]`` at each row.
+        order: number of the sample shown at each pool row ``[n]``.
 
     Raises:
         UserError: the column is of another type.
-        BadParquet: the file is not what it says.
+        BadParquet: the file's metadata and its contents contradict each other.
     """
 
     native_size = 0
@@ -43,7 +43,7 @@ class StreamImages:
 
     @property
     def concurrent(self) -> bool:
-        """Threads do not meet in a cache of row groups."""
+        """Whether several threads can read at once: images are read singly, without a shared cache of row groups."""
         return self._column.verbatim
 
     def images(self, rows: Rows, view: View) -> NDArray[np.uint8]:
@@ -54,9 +54,9 @@ class StreamImages:
         """
         samples = self._order[checked_rows(rows, self.name, len(self._order))].astype(np.int64)
         out = np.empty((len(rows), 3, view.size, view.size), dtype=np.uint8)
-        for target, sample, said in zip(out, samples.tolist(), self.stored(samples), strict=True):
+        for target, sample, stored in zip(out, samples.tolist(), self.stored(samples), strict=True):
             try:
-                target[:] = decode(self._content(sample, said) if self._paths else said, view)
+                target[:] = decode(self._content(sample, stored) if self._paths else stored, view)
             except BadImage as error:
                 self._refuse(sample, f"{error}: leave the sample out")
         return out
@@ -73,26 +73,26 @@ class StreamImages:
         return [os.fsencode(f) if isinstance(f, str) else f or b"" for f in found]
 
     def _content(self, sample: int, path: bytes) -> bytes:
-        """The image file at a path below the folder of the stream, not through links."""
-        said = os.fsdecode(path)
-        *above, name = said.split("/")
+        """The bytes of the image file at a path relative to the folder of the stream; links are not followed."""
+        text = os.fsdecode(path)
+        *above, name = text.split("/")
         if any(p in ("", ".", "..") for p in (*above, name)):
-            self._refuse(sample, f"{said!r} leads out of the folder of the stream: put it below")
+            self._refuse(sample, f"{text!r} leads out of the folder of the stream: put it below")
         try:
             return Inside(self._root, tuple(above)).read(name, MAX_BYTES)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
-            self._refuse(sample, f"{said} cannot be read ({why}): restore it, then resume")
+            self._refuse(sample, f"{text} cannot be read ({why}): restore it, then resume")
 
     def _refuse(self, sample: int, why: str) -> NoReturn:
         raise UserError(f"stream {self.name!r}: image of sample {sample}: {printable(why)}")
 
 
 def _leaf(opened: ParquetFile, column: str) -> str:
-    """Path of the column of values.
+    """Dotted Parquet name of the leaf column with the values of ``column``, such as ``image.bytes``.
 
     Raises:
-        UserError: it is of another type.
+        UserError: the column has another type.
     """
     import pyarrow as pa
 
@@ -107,7 +107,7 @@ def _leaf(opened: ParquetFile, column: str) -> str:
 
 
 def _lengths(opened: ParquetFile, column: str) -> NDArray[np.int32] | None:
-    """Bytes of each value ``[n]``, if the file says them."""
+    """Length in bytes of each value ``[n]``, if the file has a column of lengths."""
     import pyarrow as pa
 
     if column not in opened.schema.names or not pa.types.is_integer(opened.schema.field(column).type):
@@ -121,7 +121,8 @@ def _lengths(opened: ParquetFile, column: str) -> NDArray[np.int32] | None:
         if len(own) and own.min() < 0:
             return None
         with damage_reported():
-            found[at : at + len(own)], at = own, at + len(own)
+            found[at : at + len(own)] = own
+        at += len(own)
     if at != opened.rows:
-        raise BadParquet(f"column {column} has not the rows that it says")
+        raise BadParquet(f"column {column} has {at} rows, and the file's metadata says {opened.rows}")
     return found

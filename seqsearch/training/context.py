@@ -23,10 +23,12 @@ from seqsearch.training.cache_budget import MOST, CacheBudget
 from seqsearch.training.world import World
 
 UNIT_ENDS = (8, 32, 128, *range(384, 1 << 20, 256))
-"""Where the units of a part of a class end: few images where probes look, many at a time where training does."""
+"""Where the units of a part of a class end: small units at the beginning, which probes read, large ones behind, which training
+reads."""
 
 _Unit = tuple[int, ...]
-"""Rows, in increasing order, whose features are computed together: what else is asked for must not change their bits."""
+"""Rows, in increasing order, whose features are always computed together, so that a row's features are bit-identical whatever
+else is requested."""
 
 
 class PoolSource:
@@ -43,10 +45,10 @@ class PoolSource:
         self.world, self.pools = world, world.images
         self.backbone, self.features, self.device = backbone, features, device
         self.asker = ""
-        """For whom the next features are (`MethodSpec.digest`): what is remembered is of one method with one setting of its
-        parameters, whatever names others give theirs."""
+        """Config digest of the method that asks for features (`MethodSpec.digest`). Part of the cache key, so that equal
+        ``space`` names of different methods do not collide."""
         self._units: dict[int, _Unit] = {}
-        """By row, for classes that were asked for."""
+        """The unit of each row, for classes that were asked for."""
         self._seen: LRUCache[tuple[str, str, _Unit], torch.Tensor] = LRUCache(
             caches.features, getsizeof=lambda seen: seen.nbytes
         )
@@ -77,7 +79,7 @@ class PoolSource:
 
     @cached_property
     def parameter_bytes(self) -> int:
-        """Of the backbone's parameters, as 32-bit floats; 0 for a stream of precomputed features."""
+        """Size of the backbone's parameters as 32-bit floats; 0 for a stream of precomputed features."""
         if getattr(self.pools.parts[0], "given_features", None) is not None:
             return 0
         return self.features.network.parameter_bytes
@@ -91,11 +93,13 @@ class PoolSource:
         return self.tokens_of(self.texts(rows) if generator is None else self.pools.drawn_texts(rows, generator))
 
     def tokens_of(self, texts: list[str]) -> dict[str, torch.Tensor]:
-        """Return the inputs that the backbone reads of any texts; none if it reads no texts."""
+        """The backbone's inputs for texts, by name; empty if it reads no texts."""
         found = self.backbone.tokenise(texts) if isinstance(self.backbone, ReadsTexts) else {}
         return {n: t.to(self.device) for n, t in found.items()}
 
     def frozen(self, rows: Rows) -> torch.Tensor:
+        """Features ``[n, d]`` of the frozen backbone, read from the store and copied to the device; those of a stream of
+        precomputed features are its own."""
         given = getattr(self.pools.parts[0], "given_features", None)  # of a stream that has no images (`Stream`)
         if given is not None:
             return torch.tensor(given(rows), device=self.device)
@@ -112,12 +116,12 @@ class PoolSource:
         return torch.cat(selected)[torch.from_numpy(order).to(selected[0].device)]
 
     def forget(self) -> None:
-        """Look again at all that was remembered."""
+        """Drop all caches of images and features."""
         self._seen.clear()
         self._decoded.clear()
 
     def _features_of(self, space: str, unit: _Unit, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
-        """Of all rows of a unit ``[m, d]``."""
+        """Features ``[m, d]`` of all rows of a unit, from the cache or computed."""
         known = (self.asker, space, unit)
         seen = self._seen.get(known)
         if seen is None:
@@ -129,7 +133,7 @@ class PoolSource:
         return seen
 
     def _unit(self, row: int) -> _Unit:
-        """The rows among which one is computed."""
+        """The unit of a row."""
         if row not in self._units:
             index = int(np.searchsorted(self.pools.offsets, row, side="right") - 1)
             for part in PARTS:
@@ -140,12 +144,16 @@ class PoolSource:
 
 
 def _selected(unit: _Unit, features: torch.Tensor, wanted: Rows) -> torch.Tensor:
-    """Of the ``features`` of a unit those of ``wanted`` rows ``[m]``: ``[m, d]``."""
+    """The ``features`` ``[m, d]`` of the ``wanted`` rows ``[m]`` of a unit."""
     return features[torch.from_numpy(np.searchsorted(unit, wanted)).to(features.device)]
 
 
 class WorkerContext:
-    """The resources that a worker gives to a method (`seqsearch.methods.base.Context`), whose target is ``borrower``."""
+    """The resources that a worker gives to a method (`seqsearch.methods.base.Context`).
+
+    ``borrower``: target of the method. It is recorded when the method gets the shared frozen backbone, so that a change of its
+    weights can be blamed on that method.
+    """
 
     def __init__(self, source: PoolSource, seed: int, replicate: int, borrower: str = "") -> None:
         self._source, self._borrower, self.seed, self.replicate = source, borrower, seed, replicate
@@ -172,15 +180,15 @@ class WorkerContext:
 def task_data(world: World, source: PoolSource, task: Task, method: Method, seed: int, replicate: int) -> TaskData:
     """One task's images to learn from, labelled by head column.
 
-    Validation images are parted from the training images for methods that declare it (`Caps.needs_val`) alone; reward images are
-    training images where the task says so (`Task.reward_learned`).
+    Only methods that declare it (`Caps.needs_val`) get validation images apart from training images; for all others they are
+    training images. Reward images are training images if the task says so (`Task.reward_learned`).
     """
     columns = range(method.n_seen, method.n_seen + len(task.classes))
     val: tuple[Part, ...] = ("val",)
-    own, others = (val, ()) if method.caps.needs_val else ((), val)
+    as_val, as_train = (val, ()) if method.caps.needs_val else ((), val)
     reward: tuple[Part, ...] = ("reward",) if task.reward_learned else ()
-    train_rows, train_at = world.rows(task.classes, "train", *others, *reward)
-    val_rows, val_at = world.rows(task.classes, *own)
+    train_rows, train_at = world.rows(task.classes, "train", *as_train, *reward)
+    val_rows, val_at = world.rows(task.classes, *as_val)
     stored = method.exemplars().tolist() if method.n_tasks else []  # a method that has seen nothing has stored nothing
     readable = frozenset([*train_rows.tolist(), *val_rows.tolist(), *stored])
 
@@ -193,7 +201,7 @@ def task_data(world: World, source: PoolSource, task: Task, method: Method, seed
 
 
 def check_unseen(learned: Experience, evaluated: Part) -> None:
-    """That a state which has learned this experience may be evaluated on a part of its classes.
+    """Check that a state that has learned this experience may be evaluated on a part of its classes.
 
     Raises:
         AccessError: it has learned from these images.

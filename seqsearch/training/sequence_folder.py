@@ -89,18 +89,21 @@ def manifest(
 
 
 def write_sequence_folder(
-    folder: Inside, record: dict[str, Any], rows: Iterator[ManifestRow] | Sequence[ManifestRow]
+    folder: Inside, record: dict[str, Any], rows: Iterator[ManifestRow] | Sequence[ManifestRow] | None
 ) -> None:
-    """Write ``sequence.json`` and ``manifest.csv``.
+    """Write ``sequence.json``, and ``manifest.csv`` with ``rows`` unless they are None.
 
     Raises:
         UserError: the disk is full, or a file is a link.
     """
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    columns = [f.name for f in fields(ManifestRow)]
-    writer.writerow(columns)
-    writer.writerows(map(attrgetter(*columns), rows))
-    for name, content in ((SEQUENCE, json.dumps(record, indent=1) + "\n"), (MANIFEST, text.getvalue())):
+    contents = {SEQUENCE: json.dumps(record, indent=1) + "\n"}
+    if rows is not None:
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        columns = [f.name for f in fields(ManifestRow)]
+        writer.writerow(columns)
+        writer.writerows(map(attrgetter(*columns), rows))
+        contents[MANIFEST] = text.getvalue()
+    for name, content in contents.items():
         with atomic_file(folder, name) as file:
             file.write(content.encode())

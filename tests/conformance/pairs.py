@@ -38,7 +38,7 @@ class SmallFlava(Embedded):
         super().__init__(b"", (SIZES,), 0.5, 0.25)
         self.tokeniser = Tokeniser(HashedWords(128), 64, None, self.name)
 
-    def assembled(self) -> FlavaNetwork:
+    def random_network(self) -> FlavaNetwork:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             network = flava_network(SIZES, "backbone 'small_flava'")
@@ -47,7 +47,7 @@ class SmallFlava(Embedded):
             return network
 
     def module(self) -> torch.nn.Module:
-        return self.assembled().eval()
+        return self.random_network().eval()
 
     def tokenise(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
         return self.tokeniser(texts)

@@ -44,10 +44,10 @@ def test_the_figures_of_a_run_reach_ray(tmp_path: Path) -> None:
     fleet = Fleet(study.world, EngineOptions(workers=1))
     expected = CLDYB.expected(study)
     with Monitor(tmp_path, "my-run", Runtime(quiet=True), expected, NoDisplay()) as monitor:
-        with monitor.watching(fleet):
+        with monitor.observing(fleet):
             metrics = monitor._metrics
             search, plans = Search(fleet, Journal(tmp_path), monitor.update), make_plans(study)
-            monitor.watch(plans.all, world=study.world)
+            monitor.begin_phase(plans.all, world=study.world)
             search.run(plans.all)
         monitor.end("finished")
     fleet.close()

@@ -32,7 +32,7 @@ class DuelRun(ProtocolRun):
         s.extract_features(self.study)
         self.plans = make_plans(self.study, BATCH)
         phase = None if self.plans.searches else "training"
-        s.monitor.watch(self.plans.all, phase, world=self.study.world)
+        s.monitor.begin_phase(self.plans.all, phase, world=self.study.world)
         s.search(self.study.world).run(self.plans.all, deadline=s.deadline)
 
     def export(self, reached: str | None) -> Exported:

@@ -31,30 +31,33 @@ from seqsearch.training.sequence_folder import manifest, write_sequence_folder
 from seqsearch.training.world import World
 
 LARGE = 1 << 30
-"""Bytes from which on the size of the output is announced."""
+"""Number of bytes above which the size of the output is announced."""
 SAMPLED = 32
-"""Images whose sizes stand for all."""
+"""Number of images from whose sizes the size of all is estimated."""
 
 
 def export(wanted: Wanted, to: str, images: Images | None, out: Path, notice: Callable[[str], None]) -> dict[str, Any]:
-    """Write ``out``; what was written, as a record.
+    """Write sequences as folders in ``out``. Returns a record of the folders that were written.
 
     Args:
-        to: the toolbox.
-        images: None: ``copy`` for a toolbox, ``none`` for JSON and CSV, which score reads by names.
-        tell: is called with a line where much is going to be written.
+        wanted: the sequences to export, and the run or pool that they come from.
+        to: name of the toolbox.
+        images: None (default): ``copy``, except for JSON and CSV, where it is ``none`` (`seqsearch score` finds classes by name).
+        out: the folder to write; one of an earlier export is replaced.
+        notice: called with a line of text before more than `LARGE` bytes are written.
 
     Raises:
-        UserError: see `chosen`; an unknown toolbox, or one that cannot express a sequence; ``out`` is something else; no room.
+        UserError: see `chosen`; an unknown toolbox, or one that cannot express a sequence; ``out`` is no earlier export; not
+            enough disk space.
     """
     found = toolbox(to, written=True)
-    images = images or ("none" if found.together else "copy")
+    images = images or ("none" if found.together else "copy")  # the neutral forms write all sequences to one file
     check_place(out)
     world, sequences = chosen(wanted, images)
     places = folder_names([s.name for s in sequences])
     orders = {places[s.name]: (s.name, order_of(s.record)) for s in sequences}
     for name, order in orders.values():
-        _expressible(found, name, order, images)
+        _check_expressible(found, name, order, images)
     together = found.together({s.name: s.named_tasks for s in sequences}) if found.together else {}
     if world is not None and images == "copy":
         _check_disk(world, sequences, out, notice)
@@ -67,7 +70,7 @@ def export(wanted: Wanted, to: str, images: Images | None, out: Path, notice: Ca
     return {"out": str(out), "to": to, "images": images, "sequences": folders}
 
 
-def _expressible(found: Toolbox, name: str, order: Order, images: Images) -> None:
+def _check_expressible(found: Toolbox, name: str, order: Order, images: Images) -> None:
     """
     Raises:
         UserError: the toolbox cannot take the order.
@@ -82,8 +85,7 @@ def _expressible(found: Toolbox, name: str, order: Order, images: Images) -> Non
 def _write(root: Inside, folder: Inside, found: Toolbox, s: Chosen, world: World | None, images: Images) -> None:
     texts = dict(found.files(order_of(s.record), images != "none")) if found.files else {}
     if world is None or s.tasks is None or images == "none":
-        write_sequence_folder(folder, s.record, [])
-        folder.remove("manifest.csv")
+        write_sequence_folder(folder, s.record, None)
     else:
         write_sequence_folder(folder, s.record, manifest(world, s.tasks, _paths(world, root, images)))
     write_texts(folder, texts)
@@ -115,17 +117,17 @@ def _check_disk(world: World, sequences: Sequence[Chosen], out: Path, notice: Ca
     needed = int(np.mean([_bytes(world, int(row)) for row in sample]) * len(rows))
     above = next(p for p in (out.absolute(), *out.absolute().parents) if p.exists())
     free = shutil.disk_usage(above).free
-    said = f"{len(rows):,} images, about {needed / 1e9:.1f} GB"
+    size = f"{len(rows):,} images, about {needed / 1e9:.1f} GB"
     if needed > free:
         raise UserError(
-            f"--out {out}: {said}, and the disk has {free / 1e9:.1f} GB: free some space, or --images paths"
+            f"--out {out}: {size}, and the disk has {free / 1e9:.1f} GB: free some space, or --images paths"
         )
     if needed > LARGE:
-        notice(f"{said} are written to {out}")
+        notice(f"{size} are written to {out}")
 
 
 def _bytes(world: World, row: int) -> int:
-    """About what the file of an image takes."""
+    """Estimated size of the file of an image, in bytes."""
     part, own = world.images.part_of_row(row)
     pool = world.images.parts[part]
     encoded = getattr(pool, "encoded", None)

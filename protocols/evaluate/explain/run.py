@@ -30,7 +30,7 @@ class ExplainRun(ProtocolRun):
         s.extract_features(study)
         self.common = self._in_common()
         evaluations = study.evaluations
-        s.monitor.watch(evaluations.planners, "training", evaluations.rollouts, world=study.world)
+        s.monitor.begin_phase(evaluations.planners, "training", evaluations.rollouts, world=study.world)
         s.search(study.world).run(evaluations.planners, deadline=s.deadline)
 
     def export(self, reached: str | None) -> Exported:
@@ -61,6 +61,6 @@ class ExplainRun(ProtocolRun):
         frozen = study.world.spec(Item(FROZEN, FROZEN, backbone, ()), backbone)
         first = study.found[0].tasks[0]
         planner = AllClassesPlanner("prototypes", frozen, study.population, study.settings.seed, learned=first)
-        s.monitor.watch([planner], "similarity", 1)
+        s.monitor.begin_phase([planner], "similarity", 1)
         s.search(study.world).run([planner], more=True, deadline=s.deadline)
         return from_prototypes(planner.values, names, planner.name)

@@ -23,7 +23,7 @@ class ScoreRun(ProtocolRun):
         s, planners = self.session, self.evaluations.planners
         if planners:
             s.extract_features(self.study)
-            s.monitor.watch(planners, "scoring", self.evaluations.rollouts, world=self.study.world)
+            s.monitor.begin_phase(planners, "scoring", self.evaluations.rollouts, world=self.study.world)
             s.search(self.study.world).run(planners, deadline=s.deadline)
 
     def export(self, reached: str | None) -> Exported:

@@ -1,4 +1,8 @@
-"""The figures of a CLDyB summary: accuracy as tasks arrive, the found sequences among the random ones, candidates evaluated."""
+"""The figures of a CLDyB summary: accuracy as tasks arrive, the found sequences among the random ones, candidates evaluated.
+
+J is the value of a candidate task in the search: the mean over simulations of the rewards of the candidate and of the tasks that
+the look-ahead appends to it (Eq. 7 of CLDyB).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ BY_METHOD = "Mean accuracy on the tasks learned so far, percent; bands: range ov
 
 
 def figures(s: Summary, trace: Sequence[Row] = ()) -> list[Panels]:
-    """Of a run of several tasks, the key figures first; of `one_task` there is nothing to draw."""
+    """The figures of a run of several tasks, the key figures first; none for a run of one task (`one_task`)."""
     if one_task(s):
         return []
     first = [placed(s.placed)] if s.placed else []
@@ -33,21 +37,21 @@ def figures(s: Summary, trace: Sequence[Row] = ()) -> list[Panels]:
 # ------------------------------------------------------------------------------------------------ lines
 
 
-def of_method(m: MethodSummary) -> list[Line]:
+def accuracy_lines(m: MethodSummary) -> list[Line]:
     """Accuracy on the tasks learned so far, on found and on random sequences: mean and range."""
     return [line_over_tasks(name, name, side.acc_by_step, side.low, side.high) for name, side in _sides(m)]
 
 
-def of_masked(m: MethodSummary) -> list[Line]:
-    """The same beside the accuracy among the classes of an image's own task."""
-    found = []
+def masked_lines(m: MethodSummary) -> list[Line]:
+    """Masked accuracy (among the classes of an image's own task only) and plain accuracy, on found and on random sequences."""
+    lines = []
     for name, side in _sides(m):
         if side.masked_by_step:
-            found += [
+            lines += [
                 line_over_tasks(f"{name}, masked", name, side.masked_by_step, dashed=True),
                 line_over_tasks(name, name, side.acc_by_step),
             ]
-    return found
+    return lines
 
 
 def _sides(m: MethodSummary) -> list[tuple[str, Side]]:
@@ -55,40 +59,43 @@ def _sides(m: MethodSummary) -> list[tuple[str, Side]]:
 
 
 def accuracy(s: Summary) -> Panels:
-    """A figure a method, on one axis."""
-    return over_tasks("tasks", "Accuracy as tasks arrive", BY_METHOD, ((m.method, of_method(m)) for m in s.methods))
+    """One panel per method, with a common scale."""
+    return over_tasks(
+        "tasks", "Accuracy as tasks arrive", BY_METHOD, ((m.method, accuracy_lines(m)) for m in s.methods)
+    )
 
 
 def masked(s: Summary) -> Panels:
-    """Whether tasks by themselves are harder, or are confused with each other more."""
+    """Masked and plain accuracy: whether the tasks themselves are harder, or are confused with each other more."""
     legend = (
-        "Dashed: scores restricted to the classes of the image's own task; where these differ, the tasks themselves are harder. "
+        "Dashed: scores restricted to the classes of the image's own task. Where found and random differ in them, the tasks "
+        "themselves are harder. "
         "The gap from dashed to solid is confusion with other tasks."
     )
-    drawn = ((m.method, of_masked(m)) for m in s.methods)
+    drawn = ((m.method, masked_lines(m)) for m in s.methods)
     return over_tasks("masked", "Harder tasks, or more confusion?", legend, drawn)
 
 
 # ------------------------------------------------------------------------------------------------ strips
 
 
-def among_random(p: Placed, ax: Axes | None = None) -> Figure:
-    """The found sequences among the random ones, which the verdict rests on."""
-    found = "found sequence" if len(p.found) == 1 else "found sequences"
+def among_random_strip(p: Placed, ax: Axes | None = None) -> Figure:
+    """The strip of `placed`: the found sequences among the random ones, on which the verdict is based."""
+    name_of_found = "found sequence" if len(p.found) == 1 else "found sequences"
     row = Strip("", tuple(p.random), tuple(p.found))
-    return strips([row], ("random sequences", found), "final accuracy, percent", ax=ax)
+    return strips([row], ("random sequences", name_of_found), "final accuracy, percent", ax=ax)
 
 
 def placed(p: Placed) -> Panels:
-    """One strip."""
+    """The found sequences among the random ones, as one strip."""
     legend = "Final accuracy of one training each, all with the same seed, mean over methods."
     random = f"{percent(min(p.random))} % to {percent(max(p.random))} %"
-    panel = Panel(among_random(p), f"found: {', '.join(map(percent, p.found))} %; random: {random}", wide=True)
+    panel = Panel(among_random_strip(p), f"found: {', '.join(map(percent, p.found))} %; random: {random}", wide=True)
     return Panels("placed", "Found among random sequences", legend, (panel,), shared=True)
 
 
-def evaluated(trace: Sequence[Row], ax: Axes | None = None) -> Figure:
-    """J of the candidates of each step, and of the one that was taken."""
+def candidates_strips(trace: Sequence[Row], ax: Axes | None = None) -> Figure:
+    """The strips of `candidates`: J of the candidates of each step, with the chosen one marked."""
     return strips(_by_step(trace), ("candidate task, evaluated by training", "chosen"), "J", percent_x=False, ax=ax)
 
 
@@ -104,12 +111,12 @@ def _values(rows: Sequence[Row]) -> tuple[float, ...]:
 
 
 def candidates(trace: Sequence[Row]) -> Panels:
-    """A strip a step of a search."""
+    """J of the candidates, one strip per step of a search."""
     legend = "Each dot at its J. J is comparable within a row only."
-    there = [row for row in _by_step(trace) if row.values]
-    said_of = (
+    texts = (
         f"{row.name}: {min(row.values):.3g} to {max(row.values):.3g}, chosen {enumerated([f'{v:.3g}' for v in row.marked])}"
-        for row in there
+        for row in _by_step(trace)
+        if row.values
     )
-    panels = (Panel(evaluated(trace), f"J of the candidates: {'; '.join(said_of)}", wide=True),)
+    panels = (Panel(candidates_strips(trace), f"J of the candidates: {'; '.join(texts)}", wide=True),)
     return Panels("candidates", "Candidates evaluated", legend, panels, shared=True)

@@ -1,4 +1,8 @@
-"""The notes of an EDGE summary, its headline and its tiles."""
+"""The notes of an EDGE summary, its headline and its tiles.
+
+A note is a code and values. The sentences of codes are in ``TEXTS`` of `protocols.report.edge.texts` and of
+`protocols.report.common_notes`.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +21,19 @@ from seqsearch.stats.rank_test import ExtremesTest
 from seqsearch.stats.regression import FEWEST_POINTS, PERMUTATIONS
 
 MEAN = "the methods' mean"
-"""Whom the headline speaks of where there are several methods."""
-RANDOM = {"hard": "worst", "easy": "best"}
-"""Random sequences that fitted ones are held against, by their end."""
-OTHER = {"harder": "easier", "easier": "harder"}
-END = {"hard": "harder", "easy": "easier"}
+"""Subject of the headline if there are several methods."""
+RANDOM_COUNTERPART = {"hard": "worst", "easy": "best"}
+"""The random sequences with which the fitted sequences of an end are compared."""
+EXPECTED_DIRECTION = {"hard": "harder", "easy": "easier"}
+"""How the sequence of an end is expected to differ from random ones."""
+OPPOSITE = {"harder": "easier", "easier": "harder"}
 
 # ------------------------------------------------------------------------------------------------ headline
 
 
 def headline(s: EdgeSummary) -> Note:
-    """Whether a more extreme similarity gave a more extreme accuracy than random sequences have: one test, of several methods on
-    their mean."""
+    """Whether the hard and the easy sequence are harder and easier than random ones: one test, on the methods' mean if there are
+    several methods."""
     if s.unfinished:
         return note("run.unfinished", reached=s.unfinished[0])
     if (m := _tested(s)) is None:
@@ -41,7 +46,8 @@ def headline(s: EdgeSummary) -> Note:
     ends = seen(m)
     if len(ends) == 2:
         return note("edge.ends", who=who, **ends)
-    for end, direction in ends.items():
+    if ends:
+        [(end, direction)] = ends.items()
         return note("edge.end", who=who, end=end, direction=direction)
     if claimed(t):
         return note("edge.alike", who=who)
@@ -53,23 +59,27 @@ def _tested(s: EdgeSummary) -> MethodEdge | None:
     return s.mean or (s.methods[0] if len(s.methods) == 1 else None)
 
 
-def of_edge(s: EdgeSummary) -> bool:
-    """Whether EDGE expects the hard sequence below the easy one."""
-    return any(p.objective in ("adjacent", "lags") and p.hard[0].direction == "hard" for p in s.plans[:1])
+def _expects_hard_below_easy(s: EdgeSummary) -> bool:
+    """Whether the EDGE paper expects the accuracy of the hard sequence below that of the easy one, for the first plan."""
+    if not s.plans:
+        return False
+    first = s.plans[0]
+    return first.objective in ("adjacent", "lags") and first.hard[0].direction == "hard"
 
 
 def claimed(t: ExtremesTest) -> dict[str, str]:
-    """The ends with a verdict, and which way they differ from random sequences."""
-    of = {"hard": (t.verdict_hard, t.opposite_hard), "easy": (t.verdict_easy, t.opposite_easy)}
+    """The ends that differ significantly from random sequences, each with its direction ("harder" or "easier")."""
+    verdicts = {"hard": (t.verdict_hard, t.opposite_hard), "easy": (t.verdict_easy, t.opposite_easy)}
     return {
-        end: END[end] if expected else OTHER[END[end]]
-        for end, (expected, opposite) in of.items()
+        end: EXPECTED_DIRECTION[end] if expected else OPPOSITE[EXPECTED_DIRECTION[end]]
+        for end, (expected, opposite) in verdicts.items()
         if expected or opposite
     }
 
 
 def seen(m: MethodEdge) -> dict[str, str]:
-    """The same of ends whose accuracy shows other digits than the mean of random sequences, one training each."""
+    """`claimed`, restricted to ends whose rounded accuracy differs from the rounded random mean (first training of each). Empty
+    if the accuracy is constant."""
     t = None if m.claim == "constant" else m.adjusted or m.test
     return {end: direction for end, direction in claimed(t).items() if _apart(m, end)} if t else {}
 
@@ -80,17 +90,20 @@ def _apart(m: MethodEdge, end: str) -> bool:
 
 
 def tiles(s: EdgeSummary) -> Iterator[Tile]:
-    """The figures of the headline."""
+    """Tiles below the headline: the random mean, the p-values of both ends, and the number of random sequences."""
     m = _tested(s)
     if m is None:
         return
     if m.estimate:
         yield Tile(f"{interval(m.estimate.mean)} %", f"mean accuracy of {m.method}, random sequences", "random")
     if t := m.adjusted or m.test:
-        ends, p = claimed(t), {"hard": (t.p_hard, t.p_hard_above), "easy": (t.p_easy, t.p_easy_below)}
+        ends = claimed(t)
+        p_values = {"hard": (t.p_hard, t.p_hard_above), "easy": (t.p_easy, t.p_easy_below)}
         for end, colour in (("hard", "found"), ("easy", "easy")):
-            direction = ends.get(end, END[end])
-            yield Tile(p_text(p[end][direction != END[end]]), f"p-value: the {end} sequence is {direction}", colour)
+            direction = ends.get(end, EXPECTED_DIRECTION[end])
+            p_expected, p_opposite = p_values[end]
+            p = p_expected if direction == EXPECTED_DIRECTION[end] else p_opposite
+            yield Tile(p_text(p), f"p-value: the {end} sequence is {direction}", colour)
         yield Tile(str(t.L), "random sequences")
 
 
@@ -128,7 +141,7 @@ def notes(s: EdgeSummary) -> Iterator[Note]:
 def of_plan(p: ExtremesPlan) -> Iterator[Note]:
     """Remarks on the extremes of a similarity: a flat S, bounds cut short, few random draws."""
     if p.says_nothing:
-        yield note("edge.flat", source=p.source, S=(p.hard[0].value or 0.0) + 0.0)
+        yield note("edge.flat", source=p.source, S=(p.hard[0].value or 0.0) + 0.0)  # no -0
     ends = (*p.hard, *p.easy)
     if any(e.bound_cut for e in ends):
         yield note("edge.bound_cut", label=p.label)
@@ -178,9 +191,9 @@ def _few_correlated(m: MethodEdge) -> Iterator[Note]:
 
 
 def _lost(s: EdgeSummary) -> Iterator[Note]:
-    """Figures that there are none of."""
+    """Figures that could not be computed."""
     if unevaluated := [m.method for m in s.methods if m.difference is None and m.claim != "constant"]:
-        yield note("edge.unjudged", methods=unevaluated)
+        yield note("edge.unjudged", methods=unevaluated)  # the code is older than the word "evaluated"
     if none := [m.method for m in s.methods if not m.estimate]:
         yield note("edge.no_estimate", methods=none)
     if not s.mean and len(s.methods) > 1 and all(m.test for m in s.methods):
@@ -193,9 +206,9 @@ def _lost(s: EdgeSummary) -> Iterator[Note]:
 
 
 def _verdicts(s: EdgeSummary) -> Iterator[Note]:
-    """Of each method where the headline is of several, methods with the same one together."""
+    """The verdict on each method if there are several; methods with the same verdict share a note."""
     every = (*s.methods, *([s.mean] if s.mean else []))
-    if of_edge(s) and any(map(seen, every)):
+    if _expects_hard_below_easy(s) and any(map(seen, every)):
         yield note("edge.expects")
     by_verdict: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for m in s.methods:
@@ -212,45 +225,46 @@ def _verdicts(s: EdgeSummary) -> Iterator[Note]:
         yield note("edge.methods_alike", methods=alike)
     for m in s.methods:
         if m.claim == "constant":
-            yield note("edge.unmoved", method=m.method, sequences=trained(m))
+            yield note("edge.unmoved", method=m.method, sequences=number_of_sequences(m))
 
 
 def _hidden(m: MethodEdge) -> bool:
-    """Whether ranks differ significantly while the digits shown are equal."""
+    """Whether the test is significant but the rounded accuracies are equal, so that `seen` has no end."""
     t = m.adjusted or m.test
     return t is not None and m.claim != "constant" and bool(claimed(t)) and not seen(m)
 
 
-def trained(m: MethodEdge) -> int:
-    """Sequences that were evaluated; of runs of every sequence, as many as there are."""
+def number_of_sequences(m: MethodEdge) -> int:
+    """Number of sequences that were evaluated; in a run of every sequence, the number of all sequences."""
     return len(m.groups["every"]) or len({name for g in m.groups.values() for name in g.names})
 
 
 def of_fit(m: MethodFit) -> Iterator[Note]:
-    """Whether a fit may be trusted, and how its extremes compare with random sequences."""
-    f, of = m.fit, {"method": m.fit.method}
+    """Whether the fit predicts better than chance, and how its extremes compare with random sequences."""
+    f, common = m.fit, {"method": m.fit.method}
     if f.why_not or f.p is None:
-        yield note("edge.fit_none", **of, why=f.why_not)
+        yield note("edge.fit_none", **common, why=f.why_not)
         return
-    yield note("edge.fit_open" if f.trained else "edge.fit_shut", **of, r2=f.r2, p=f.p)
-    yield note("edge.fit_gate", **of, sequences=len(f.orders), permutations=PERMUTATIONS)
+    yield note("edge.fit_open" if f.trained else "edge.fit_shut", **common, r2=f.r2, p=f.p)
+    yield note("edge.fit_gate", **common, sequences=len(f.orders), permutations=PERMUTATIONS)
     if f.p_together != f.p:
-        yield note("edge.fit_together", **of, p=f.p_together)
+        yield note("edge.fit_together", **common, p=f.p_together)
     for side in m.sides:
         yield _compared(m, side)
 
 
 def _compared(m: MethodFit, s: Side) -> Note:
-    """Fitted sequences of an end against random ones, with fresh seeds."""
-    of = {"method": m.fit.method, "side": s.side, "random": RANDOM[s.side], "fitted": len(s.fitted)}
+    """Fitted sequences of an end compared with the worst or best random ones, with fresh seeds."""
+    common = {"method": m.fit.method, "side": s.side, "random": RANDOM_COUNTERPART[s.side], "fitted": len(s.fitted)}
     if s.minus_random is None:
-        return note("edge.fit_uncompared", **of)
-    of |= {"again": len(s.random), "difference": s.minus_random}
+        return note("edge.fit_uncompared", **common)
+    common |= {"again": len(s.random), "difference": s.minus_random}
     if math.isnan(s.minus_random.low):
-        return note("edge.fit_no_noise", **of)
+        return note("edge.fit_no_noise", **common)
     if s.found == "open":
-        return note("edge.fit_undecided", **of)
-    return note("edge.fit_side", **of, direction=END[s.side] if s.found == "more" else OTHER[END[s.side]])
+        return note("edge.fit_undecided", **common)
+    expected = EXPECTED_DIRECTION[s.side]
+    return note("edge.fit_side", **common, direction=expected if s.found == "more" else OPPOSITE[expected])
 
 
 # ------------------------------------------------------------------------------------------------ details
@@ -277,7 +291,7 @@ def _sequences(f: Facts) -> Iterator[Note]:
 
 
 def _figures(s: EdgeSummary) -> Iterator[Note]:
-    """How figures of the tables are read."""
+    """How to read the figures of the tables."""
     yield from _parts(s)
     yield from _differences(s.methods)
     if any(m.test for m in s.methods):
@@ -304,7 +318,8 @@ def _figures(s: EdgeSummary) -> Iterator[Note]:
 
 
 def _parts(s: EdgeSummary) -> Iterator[Note]:
-    """From which trainings the effects of order and of training are separated."""
+    """The trainings from which the effects of class order and of training are separated: C sequences and the extreme ones, each
+    trained with R seeds (`Estimate`)."""
     e = next((m.estimate for m in s.methods if m.estimate and m.estimate.R > 1), None)
     if e:
         if e.C > 1:
@@ -313,7 +328,7 @@ def _parts(s: EdgeSummary) -> Iterator[Note]:
 
 
 def _differences(methods: Sequence[MethodEdge]) -> Iterator[Note]:
-    """Of easy - hard."""
+    """How the difference of the easy and the hard sequence is computed."""
     seeds = {m.method: m.groups["hard"].accuracy.shape[1] for m in methods if m.difference}
     if seeds:
         yield note("edge.difference", seeds=max(seeds.values()))

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class Embedded(ABC):
-    """See ``seqsearch.backbones.base.Backbone``; a subclass says which network it is, and ``mean`` and ``std`` of pixels.
+    """See ``seqsearch.backbones.base.Backbone``. A subclass gives the network, and ``mean`` and ``std`` of pixels.
 
     Args:
         weights: the content of its safetensors file.
-        made_of: what else features depend on: sizes of the network.
+        made_of: everything else that features depend on, such as the sizes of the network.
     """
 
     name: str
@@ -38,14 +38,14 @@ class Embedded(ABC):
         self.digest = digest_of(self.name, *made_of, fingerprint, mean, std, self.view)
 
     @abstractmethod
-    def assembled(self) -> nn.Module:
+    def random_network(self) -> nn.Module:
         """The network with random weights, in its shipped form."""
 
     def module(self) -> nn.Module:
         """A fresh float32 copy on the CPU in eval mode: ``[n, 3, 32, 32]`` -> ``[n, dim]``."""
         from safetensors.torch import load
 
-        model = self.assembled()
+        model = self.random_network()
         model.load_state_dict({key: value.float() for key, value in load(self._weights).items()})
         return model.eval()
 

@@ -1,4 +1,5 @@
-"""Adapters beside the MLPs of a frozen vision transformer: a set of them, its training on one task, features by it.
+"""Adapters beside the MLPs of a frozen vision transformer: `Adapters` is a set, one for each block, `train_adapters` trains it on
+one task, and `Adapted` computes features with it.
 
 Block l becomes ``x + MLP(norm(x)) + s (B_l relu(A_l x + a_l) + b_l)`` (x: what the attention left), A ``[r, D]``, B
 ``[D, r]``, as in AdaptFormer. A starts uniform within 1 / sqrt(D) and the rest at zero, so that a new set changes
@@ -61,8 +62,10 @@ class AdapterTraining(CosineTraining):
 
 @dataclass(frozen=True, eq=False)
 class Adapters:
-    """One adapter for each of L blocks: ``down`` ``[L, r, D]``, ``down_bias`` ``[L, r]``, ``up`` ``[L, D, r]``, ``up_bias``
-    ``[L, D]``."""
+    """A set: one adapter (`seqsearch.backbones.inject.Adapter`) for each of L blocks.
+
+    ``down`` ``[L, r, D]``, ``down_bias`` ``[L, r]``, ``up`` ``[L, D, r]``, ``up_bias`` ``[L, D]``.
+    """
 
     down: Tensor
     down_bias: Tensor
@@ -73,7 +76,7 @@ class Adapters:
         return [self.down, self.down_bias, self.up, self.up_bias]
 
     def blocks(self) -> dict[int, Injection]:
-        """The set as something to inject."""
+        """The set as injections by block number, which the transformer takes as its second argument."""
         each = zip(*(p.unbind() for p in self.parameters()), strict=True)
         return {
             number: Injection(adapter=Adapter(down, down_bias, up, up_bias, SCALE))
@@ -111,7 +114,7 @@ def load_adapters(state: Mapping[str, Any], prefix: str, device: torch.device) -
 
 @dataclass(frozen=True, eq=False)
 class Adapted:
-    """A frozen transformer with a set of adapters that is not trained any more."""
+    """Features by a frozen transformer with a trained set of adapters, which does not change any more."""
 
     vit: Transformer
     adapters: Adapters
@@ -145,8 +148,8 @@ def train_adapters(
 ) -> tuple[Adapted, FitReport]:
     """A fresh set, trained on one task; ``draws`` gives its start (``adapters``) beside what `descend_cosine` draws."""
     adapters = new_adapters(vit, config.ffn_num, draws("adapters"), context.device).trainable()
-    images = learned(task.train, context, "pilot", draws("augment"))
-    tokens = learned_tokens(vit, images, context)
+    augmented = learned(task.train, context, "pilot", draws("augment"))
+    tokens = learned_tokens(vit, augmented, context)
 
     def features_of(positions: Tensor) -> Tensor:
         return vit.pool(vit.run(tokens(positions), adapters.blocks()))

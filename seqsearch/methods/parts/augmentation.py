@@ -130,7 +130,7 @@ def views_by(context: Context, recipe: str) -> Policy:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Images to learn from: their parts come augmented, each time anew, if they are to be."""
+    """Training images. `select` returns a part of them, augmented anew at each call unless ``augment`` is None."""
 
     batch: Batch
     augment: Policy | None
@@ -146,7 +146,7 @@ class Learned:
 
 
 def learned(batch: Batch, context: Context, recipe: str, generator: torch.Generator) -> Learned:
-    """``batch`` as it is learned from: decoded now if it is small enough, augmented by a recipe with ``--augment``."""
+    """``batch`` as training data: decoded now if it is small enough, and augmented by the recipe if the run has ``--augment``."""
     return Learned(held(batch, context), policy(context, recipe), generator)
 
 

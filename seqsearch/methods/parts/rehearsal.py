@@ -1,14 +1,14 @@
-"""Common parts of class-incremental methods from scratch. They are exemplars by herding and their nearest mean,
-schedules of the first and of later tasks, and training on new images and exemplars together.
+"""Common parts of class-incremental methods that learn from scratch and keep exemplars: herded exemplars, classification by the
+nearest mean, schedules of the first and of later tasks, and training on new images and exemplars together.
 
 Sources: "iCaRL: Incremental Classifier and Representation Learning"; "Hyperparameters in Continual Learning: A Reality
 Check" (GTEP), Tables 3 and 4; the settings of the PyCIL toolbox.
 
 All these methods have in common:
-- new images and exemplars are one set, drawn from without balance, as in PyCIL. Exemplars are chosen by eval-mode features of
-  images as they are.
-- the first task has a schedule of its own (GTEP Table 3), so that settings that differ in later ones alone share it.
-- the rate falls by the step, not by the epoch (equal at the beginning of every epoch).
+- new images and exemplars form one set, and batches are drawn from it without balancing, as in PyCIL. Exemplars are chosen by
+  eval-mode features of images that are not augmented.
+- the first task has a schedule of its own (GTEP Table 3). Settings that differ only in later tasks share its training.
+- the learning rate falls by the step, not by the epoch (both are equal at the beginning of every epoch).
 """
 
 from __future__ import annotations
@@ -133,8 +133,10 @@ class RehearsalTraining(FirstApart):
         embedded=500,
     )
     memory_of: str = param("all", "what memory counts", choices=("all", "class"))
+    """Whether ``memory`` is the number of exemplars in total (``all``) or per class (``class``)."""
 
     def drops(self) -> Sequence[float]:
+        """The learning rate of later tasks falls after epochs 80, 120 and 150 of 170."""
         return 80 / 170, 120 / 170, 150 / 170
 
 
@@ -151,13 +153,15 @@ class Rehearsal(Method):
     @classmethod
     def capabilities(cls, config: BaseConfig) -> Caps:
         memory, of = getattr(config, "memory", None), getattr(config, "memory_of", "all")
-        return replace(cls.caps, augmentation=cls.recipe, most_classes=memory if of == "all" else None)
+        most_classes = memory if of == "all" else None  # a memory in total must hold at least one exemplar a class
+        return replace(cls.caps, augmentation=cls.recipe, most_classes=most_classes)
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
         self.stored: Herded = none_herded(self.config.memory, self.config.memory_of == "class")
+        """The exemplars, as pool rows and columns; `store` chooses them at the end of a task."""
         self.means = torch.zeros(0, 0, device=context.device)
-        """Of the normalised features of each class's exemplars ``[C, d]``."""
+        """Mean ``[C, d]`` of the normalised features of each class's exemplars."""
 
     # ------------------------------------------------------------------------------------------------ training
 
@@ -168,11 +172,11 @@ class Rehearsal(Method):
         return held(task.replay(rows, columns.to(self.context.device)), self.context)
 
     def rates(self, task: TaskData) -> float:
-        """Learning rate of the task."""
+        """The learning rate of the task: one number, for all parameter groups."""
         return self.config.lr if task.depth else self.config.first_lr
 
     def augmentation(self) -> Policy | None:
-        """Return the augmentation of `train`: by the recipe of the source, if the run asks for it."""
+        """Augmentation of the images in `train`: the recipe of the method's source if the run has ``--augment``, else None."""
         return policy(self.context, self.recipe)
 
     def train(
@@ -188,18 +192,18 @@ class Rehearsal(Method):
         hooks: Hooks | None = None,
         generators: Sequence[torch.Generator] = (),
     ) -> FitReport:
-        """Minimise ``loss_of`` a batch, as it is augmented, over ``data``.
+        """Minimise ``loss_of`` over batches of ``data``, which are augmented if the run asks for it.
 
         Args:
             task: gives the random numbers, by phase, and the place of checkpoints.
-            data: what is learned from.
+            data: the images that are learned from.
             groups: parameters and their rates.
             networks: trained in train mode; all others stay in eval mode.
             loss_of: a part of ``data`` -> mean loss.
             phase: a name of its own for each descent of a task.
-            descent: else that of the settings for a task of its depth.
-            hooks: see `descend`; they are to keep nothing from epoch to epoch.
-            generators: what ``loss_of`` draws from.
+            descent: epochs, batch size and schedule; None: those of the config, for a first or a later task.
+            hooks: see `descend`; they must be stateless between epochs, since checkpoints do not hold their state.
+            generators: the generators that ``loss_of`` draws from.
         """
         images = Learned(held(data, self.context), self.augmentation(), task.generator(f"augment {phase}"))
         live = Live(networks, [images.generator, *generators], task.progress, phase)
@@ -213,7 +217,7 @@ class Rehearsal(Method):
         )
 
     def store(self, task: TaskData) -> None:
-        """Choose exemplars by the features as they are now, and take the means of all classes' exemplars."""
+        """Choose the exemplars of the task by the present features, and recompute the means of all classes' exemplars."""
         train = task.train
         rows, columns = torch.from_numpy(train.indices), train.targets.cpu()
         self.stored = self.stored.offer(rows, columns, self.features(train), task.columns)
@@ -246,7 +250,7 @@ class Rehearsal(Method):
         self.means = state["memory.means"].to(self.context.device, copy=True)
 
     def footprint(self, params: int) -> Footprint:
-        """With ``params`` bytes of parameters beyond the backbone."""
+        """Memory beyond the backbone, with ``params`` bytes of parameters."""
         images = len(self.stored) * self.context.image_bytes
         return Footprint(params=params, statistics=4 * self.means.numel(), exemplar_images=images)
 

@@ -22,7 +22,7 @@ from seqsearch.methods.parts.rehearsal import REHEARSAL, Rehearsal, RehearsalTra
 from seqsearch.methods.parts.training import Group
 
 DISTILLED = replace(REHEARSAL, design=("exemplar", "full", "functional"))
-"""Capabilities of those that distil what old classes are to score."""
+"""Capabilities of methods that distil the old network's scores of old classes."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class WeighedDistillation(RehearsalTraining):
     )
 
     def drops(self) -> Sequence[float]:
+        """The learning rate of later tasks falls after epochs 60, 100 and 140 of 170."""
         return 60 / 170, 100 / 170, 140 / 170
 
 
@@ -75,7 +76,7 @@ C = TypeVar("C", bound=GrowingClassifier)
 
 
 class OneNetwork(Rehearsal, Generic[C]):
-    """A network of one's own, and a ``head`` of some kind, which a subclass sets and loads. It says how they learn, too."""
+    """A trained network and a ``head`` of some kind. The subclass sets and loads the head, and says how both learn."""
 
     head: C
 
@@ -88,7 +89,7 @@ class OneNetwork(Rehearsal, Generic[C]):
         """The head that was saved under ``head.``."""
 
     def finish(self, task: TaskData, head: C, report: FitReport) -> FitReport:
-        """Take over what was learned, and exemplars of it, unless it diverged, in training or by what became of the head."""
+        """Keep the trained head, and choose exemplars unless the training diverged or the head is not finite."""
         self.head = head.detached()
         report = checked_finite(self.head.parameters(), report)
         if report.status == "ok":
@@ -114,7 +115,7 @@ class OneNetwork(Rehearsal, Generic[C]):
 
 
 class Single(OneNetwork[Head]):
-    """A network of one's own and a linear head that grows. A subclass says how they learn."""
+    """A trained network and a linear head that grows. A subclass says how they learn."""
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
@@ -124,7 +125,7 @@ class Single(OneNetwork[Head]):
         return load_head(state, "head.", self.context.device)
 
     def grown_head(self, task: TaskData) -> Head:
-        """Trainable rows of all classes, those of the task new."""
+        """The head with new rows for the classes of the task; all rows are trainable."""
         rows = uniform_head(len(task.columns), self.context.dim, task.generator("head"), self.context.device)
         return self.head.grown(rows).trainable()
 
@@ -133,12 +134,12 @@ class Single(OneNetwork[Head]):
         return [Group([*self.backbone.parameters(), *head.parameters()], self.rates(task))]
 
     def before(self) -> nn.Module:
-        """A frozen copy of the network as it is, in eval mode: what the old classes are distilled from."""
+        """A frozen copy of the network as it is now, in eval mode: the teacher of the old classes."""
         return copy.deepcopy(self.backbone).eval().requires_grad_(False)
 
     def answers(self) -> Callable[[Tensor], Tensor]:
-        """Return a function from images ``[n, 3, s, s]`` to scores ``[n, k]`` of the classes known so far, without
-        gradients. It uses the network and the head as they are now."""
+        """The old network's scores, for distillation: a function from images ``[n, 3, s, s]`` to scores ``[n, k]`` of the classes
+        learned so far, without gradients. It keeps the network and the head as they are now."""
         network, head = self.before(), self.head
 
         @torch.no_grad()

@@ -60,7 +60,7 @@ FIRST_DROPS = (60 / 200, 120 / 200, 170 / 200)
 
 @dataclass(frozen=True)
 class FirstApart(Training):
-    """A descent of which the first task may have a schedule of its own, as the PyCIL toolbox trains networks from scratch."""
+    """Hyperparameters with which the first task may have a schedule of its own, as in PyCIL's training from scratch."""
 
     milestones: int = param(
         2,
@@ -101,7 +101,7 @@ class FirstApart(Training):
         return FIRST_DROPS
 
     def first_drops(self) -> Sequence[float]:
-        """Where that of the first task falls with scheduler=steplr."""
+        """Where the rate of the first task falls with scheduler=steplr: fractions of its training."""
         return FIRST_DROPS
 
     def _drop_epochs(self) -> list[str]:
@@ -117,21 +117,21 @@ class FirstApart(Training):
         return super().rate()
 
     def first(self) -> Descent:
-        """Of the first task."""
+        """Settings of the first task."""
         first_rate = steps(self._dropped(self.first_epochs) or self.first_drops(), 0.1)
         rate = first_rate if self.scheduler == "steplr" else self.rate()
         return replace(self.later(), epochs=self.first_epochs, weight_decay=self.first_weight_decay, rate=rate)
 
     def later(self) -> Descent:
-        """Of the others."""
+        """Settings of later tasks."""
         return Descent.of(self)
 
     def apart(self, depth: int) -> bool:
-        """Whether a task with so many before it is a first one with a schedule of its own."""
+        """Whether a task with ``depth`` earlier tasks is a first task with a schedule of its own."""
         return not depth and self.first_epochs > 0
 
     def schedule(self, depth: int) -> Descent:
-        """Of a task with so many before it."""
+        """Settings of a task with ``depth`` earlier tasks."""
         return self.first() if self.apart(depth) else self.later()
 
 

@@ -1,4 +1,15 @@
-"""Common parts of methods that train the whole network: a network with a growing head, and the rates of both."""
+"""Common parts of methods that fine-tune the whole network: a network with a growing head, and the learning rates of both.
+
+`Tuned` stands for fine-tuned, not for hyperparameter tuning. The functions below return a parameter
+(`seqsearch.methods.config.param`) with a default and a search space for each kind of backbone. The first that applies is used:
+
+- the embedded backbones (`seqsearch.methods.config.EMBEDDED`, shipped with the package): ``embedded``, else ``tiny``.
+- ``scratch:tiny``: ``tiny``, else ``scratch``.
+- other backbones from scratch: ``scratch``.
+- otherwise, for pre-trained backbones, and where none of these is set: the first argument of ``param``.
+
+A custom backbone names the sets that it uses in ``presets``.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +32,11 @@ from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_un
 from seqsearch.methods.parts.training import SHORT_DECAY, FirstApart, Group, descend
 
 TINY_EPOCHS, TINY_LR = (5, 10, 15, 20), (0.01, 0.02, 0.05)
-"""Where both are searched on ``scratch:tiny``."""
+"""Search spaces of the epochs and of both learning rates on ``scratch:tiny``."""
 
 
 def epochs_of(published: int) -> Any:
-    """A parameter: as PILOT fine-tunes a pre-trained transformer, with the value ``published`` for networks from scratch."""
+    """The parameter ``epochs``: 20 as in PILOT for a pre-trained transformer, ``published`` for networks from scratch."""
     return param(
         20,
         "passes over a task's images",
@@ -42,7 +53,7 @@ def epochs_of(published: int) -> Any:
 
 
 def scheduler_of(pretrained: str, embedded: str = "cosine") -> Any:
-    """A parameter: how the rate falls, by milestones from scratch."""
+    """The parameter ``scheduler``: ``pretrained`` for pre-trained backbones, milestones (``steplr``) from scratch."""
     return param(
         pretrained,
         "how the learning rate falls",
@@ -54,7 +65,7 @@ def scheduler_of(pretrained: str, embedded: str = "cosine") -> Any:
 
 
 def head_rate(embedded: float) -> Any:
-    """A parameter, with its value on the embedded backbone."""
+    """The parameter ``lr`` of the head; ``embedded`` is its default on the embedded backbones."""
     return param(
         0.001,
         "learning rate of the head",
@@ -71,7 +82,7 @@ def head_rate(embedded: float) -> Any:
 
 
 def backbone_rate(embedded: float) -> Any:
-    """A parameter, with its value on the embedded backbone."""
+    """The parameter ``backbone_lr``; ``embedded`` is its default on the embedded backbones."""
     return param(
         0.001,
         "learning rate of the backbone",
@@ -88,7 +99,8 @@ def backbone_rate(embedded: float) -> Any:
 
 
 def light_decay(published: float = 2e-4, scratch: float = 2e-4) -> Any:
-    """A parameter: weight decay, with the ``published`` value as its default and a larger one on ``scratch:tiny``."""
+    """The parameter ``weight_decay``: light (``published``) for pre-trained backbones, ``scratch`` from scratch, larger on
+    ``scratch:tiny``, where few steps leave a light decay without effect (`SHORT_DECAY`)."""
     return param(
         published,
         "L2 penalty on what is trained",
@@ -102,13 +114,14 @@ def light_decay(published: float = 2e-4, scratch: float = 2e-4) -> Any:
 
 @dataclass(frozen=True)
 class TwoRates(FirstApart):
-    """A descent of a network at one rate and a head at another; a first task that stands apart has one for both."""
+    """Training with a learning rate for the network and another for the head. If the first task has a schedule of its own
+    (``first_epochs`` above 0), both learn at ``first_lr`` in it."""
 
     lr: float = head_rate(embedded=0.05)
     backbone_lr: float = backbone_rate(embedded=0.005)
 
     def groups(self, depth: int, network: nn.Module, head: Sequence[Tensor]) -> list[Group]:
-        """Return the trained parameters and their rates, in a task with ``depth`` earlier ones."""
+        """The trained parameters and their learning rates. ``depth``: number of earlier tasks."""
         of_network, of_head = (self.first_lr,) * 2 if self.apart(depth) else (self.backbone_lr, self.lr)
         return [Group(list(network.parameters()), of_network), Group(head, of_head)]
 
@@ -124,7 +137,7 @@ class TunedTraining(TwoRates):
 
 
 class Tuned(Method):
-    """A network of one's own and a head, which predict and are saved; a subclass says how they learn."""
+    """Base of methods that fine-tune the whole backbone and a growing head. A subclass writes `fit_task` and calls `descend`."""
 
     config: TwoRates
 
@@ -132,7 +145,8 @@ class Tuned(Method):
         super().__init__(context, config)
         self.backbone = own_backbone(context)
         self.learning = statistics_of(context, self.backbone)
-        """Networks that are trained in train mode."""
+        """Networks to put in train mode during training: the backbone if it starts from scratch, else none. It then learns the
+        statistics of its batch normalisation."""
         self.head = empty_head(context.dim, context.device)
 
     def descend(
@@ -143,9 +157,15 @@ class Tuned(Method):
         loss_of: Callable[[Tensor], Tensor],
         drawing: Sequence[torch.Generator] = (),
     ) -> FitReport:
-        """Minimise ``loss_of`` positions in ``data`` over the network and ``head``, by the schedule of the task.
+        """Minimise ``loss_of`` over the network and ``head``, by the schedule of the task, with the function `descend` of
+        `seqsearch.methods.parts.training`.
 
-        ``drawing``: generators, but that of ``data``, which the loss draws from.
+        Args:
+            task: gives the random numbers and the place of checkpoints.
+            data: training images.
+            head: the head's trainable tensors.
+            loss_of: positions in ``data`` -> mean loss of that batch.
+            drawing: generators that the loss draws from, beside the generator of ``data``; checkpoints save their states.
         """
         groups, schedule = self.config.groups(task.depth, self.backbone, head), self.config.schedule(task.depth)
         live = Live(self.learning, [data.generator, *drawing], task.progress)
@@ -155,6 +175,7 @@ class Tuned(Method):
         return self.head(self.features(batch))
 
     def features(self, batch: Batch) -> Tensor:
+        """Features ``[n, d]`` by the network as it is now (`seqsearch.methods.parts.network.embed`)."""
         return embed(self.backbone, batch)
 
     def state_dict(self) -> dict[str, Any]:
@@ -165,4 +186,5 @@ class Tuned(Method):
         self.head = load_head(state, "head.", self.context.device)
 
     def memory_footprint(self) -> Footprint:
+        """The head alone: a footprint counts bytes beyond the backbone."""
         return Footprint(params=self.head.bytes)

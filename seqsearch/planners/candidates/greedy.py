@@ -1,8 +1,12 @@
 """Greedy task sampling: candidate tasks whose classes look alike to the models.
 
 Algorithm 1 and Eq. 6 of "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models",
-for all candidates at once.
-Shapes: ``N`` classes in psi, ``n`` available classes, ``B`` candidates, ``k`` classes per task, ``s`` seen classes.
+for all candidates at once. psi ``[N, N]`` are the pair potentials of classes in [0, 1]
+(`seqsearch.features.geometry.potentials`): the more similar two classes are, the larger. A task is grown class by class, each
+time by the class with the largest product of potentials with the classes already in it.
+
+Shapes: ``N`` classes in psi, ``n`` available classes, ``B`` candidates, ``k`` classes per task, ``s`` seen classes. The ending of
+a name is the shape of the array: ``chosen_Bk`` is ``[B, k]``.
 """
 
 from __future__ import annotations
@@ -13,16 +17,17 @@ from numpy.typing import NDArray
 from seqsearch.planners.candidates.base import CandidateRequest, Proposal
 
 _BLOCK = 64
-"""Candidates grown side by side: their scores (64 x 2,403 x 8 bytes) stay in the cache of one core."""
+"""Candidates that are grown at once. In the largest pool of the paper, of 2,403 classes, their scores (64 x 2,403 x 8 bytes) stay
+in the cache of one core."""
 
 
 def propose(request: CandidateRequest) -> list[Proposal]:
     """Distinct tasks, each grown from its own first class by the class with the largest product of potentials (Eq. 6).
 
-    Once the first class is drawn the rest follows, so first classes are drawn without replacement: ``min(count, n)``
-    draws (with ``request.first``: among classes of positive probability). Different first classes may grow the same
-    set, which is returned once, so the result can be shorter than asked for. The product is a sum of logarithms, where
-    a zero potential is -inf; ties, and classes that all have a product of zero, go to the lowest class number.
+    The first class decides the rest, so first classes are drawn without replacement: ``min(count, n)`` draws. They are uniform,
+    or have the probabilities ``request.first``, and then only classes of positive probability are drawn. Different first classes
+    may grow the same set, which is returned once, so the result can be shorter than asked for. The product is computed as a sum
+    of logarithms, where a zero potential is -inf. The lowest class number wins ties, and wins if all products are zero.
 
     Raises:
         ValueError: the request holds no potentials.
@@ -34,12 +39,12 @@ def propose(request: CandidateRequest) -> list[Proposal]:
     logs = _Logs(request.psi, classes)
     blocks = [_grow(logs, starts[i : i + _BLOCK], request.k) for i in range(0, len(starts), _BLOCK)]
     chosen_Bk = np.concatenate(blocks)
-    _, first_seen = np.unique(np.sort(chosen_Bk, axis=1), axis=0, return_index=True)
-    return [tuple(task) for task in classes[chosen_Bk[np.sort(first_seen)]].tolist()]
+    _, first_of_set = np.unique(np.sort(chosen_Bk, axis=1), axis=0, return_index=True)
+    return [tuple(task) for task in classes[chosen_Bk[np.sort(first_of_set)]].tolist()]
 
 
 def _first_classes(request: CandidateRequest) -> NDArray[np.int64]:
-    """``[B]`` distinct first classes in the order drawn."""
+    """Distinct first classes ``[B]``, in the order in which they are drawn."""
     if request.first is None:
         return request.rng.permutation(request.classes)[: request.count]
     p_n = np.asarray(request.first, dtype=np.float64)
@@ -49,9 +54,10 @@ def _first_classes(request: CandidateRequest) -> NDArray[np.int64]:
 
 
 class _Logs:
-    """Logarithms of the potentials ``[n, n]`` among the available classes, row by row as candidates need them.
+    """Logarithms of the potentials ``[n, n]`` among the available classes, computed row by row when candidates need them.
 
-    Of 10,000 classes a thousand candidates use a part, a follow-up task uses k: no second matrix of 800 MB, less to compute.
+    A thousand candidates need the rows of some of 10,000 classes, and a single task (as in look-aheads) needs k rows. So most
+    rows are not computed, and no second matrix of 800 MB is filled.
     """
 
     def __init__(self, psi: NDArray[np.float64], classes: NDArray[np.int64]) -> None:
@@ -64,7 +70,7 @@ class _Logs:
         return len(self._classes)
 
     def rows(self, wanted_B: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Of the classes at these positions ``[B, n]``."""
+        """Logarithms ``[B, n]`` of the potentials of the classes at these positions with all available ones."""
         new = np.unique(wanted_B[self._place[wanted_B] < 0])
         if len(new):
             self._place[new] = np.arange(self._filled, self._filled + len(new))
@@ -87,7 +93,7 @@ def _grow(logs: _Logs, starts_B: NDArray[np.int64], k: int) -> NDArray[np.int64]
         scores_Bn += logs.rows(last_B)
         scores_Bn[rows_B, last_B] = -np.inf
         best_B = scores_Bn.argmax(axis=1)
-        dead_B = np.isneginf(scores_Bn[rows_B, best_B])  # every class left has a product of zero: rare
+        dead_B = np.isneginf(scores_Bn[rows_B, best_B])  # every remaining class has a product of zero: rare
         for row in np.flatnonzero(dead_B):
             best_B[row] = _lowest_free(chosen_Bk[row, :j])
         chosen_Bk[:, j] = best_B
@@ -100,12 +106,12 @@ def _lowest_free(taken: NDArray[np.int64]) -> int:
 
 
 def near_past(similarity_ns: NDArray[np.floating], temperature: float = 0.1) -> NDArray[np.float64]:
-    """Probabilities ``[n]`` of the first class that favour classes near what was learned (``--seed-class near-past``).
+    """Probabilities ``[n]`` of the first class that favour classes similar to learned ones (``--seed-class near-past``).
 
     ``similarity_ns`` ``[n, s]`` are cosines to the prototypes of the seen classes. A class's nearness is its largest
     cosine, rescaled to [0, 1] over the available classes so that the scale of a backbone's cosines does not matter; the
-    probabilities are a softmax of nearness / ``temperature``. No class has probability zero. Not in the paper, whose
-    first class is uniform; so is this when nothing was seen or all are equally near.
+    probabilities are a softmax of nearness / ``temperature``. No class has probability zero. This is not in the paper,
+    which draws the first class uniformly. The probabilities are uniform if no class was seen or all are equally near.
     """
     n, s = similarity_ns.shape
     if s == 0:

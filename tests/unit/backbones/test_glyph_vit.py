@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from seqsearch.backbones import glyph_vit
-from seqsearch.backbones.glyph_vit import WEIGHTS, GlyphViT, assemble, build
+from seqsearch.backbones.glyph_vit import WEIGHTS, GlyphViT, build, random_network
 from seqsearch.backbones.parts.glyph_stem import fold_batch_norm
 from seqsearch.core.errors import UserError
 from seqsearch.pools.glyphs import build as build_pool
@@ -105,7 +105,7 @@ def test_an_untrained_network_is_much_worse() -> None:
 
     class Untrained(GlyphViT):
         def module(self) -> nn.Module:
-            return assemble().eval()
+            return random_network().eval()
 
     ncm, _ = pretrain.evaluate(Untrained(b""), ways=20, draws=1, pool=build_pool(strength=1.0))
     assert ncm < 0.5

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from seqsearch.building.aliases import by_images, by_name, in_several, plain
+from seqsearch.building.planned import Planned
 from seqsearch.building.pool import Options, build_parquet
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import View
@@ -37,6 +38,15 @@ def test_the_number_of_workers_does_not_matter(tmp_path: Path) -> None:
     build(tmp_path / "one.parquet", tmp_path / "digits", workers=1)
     build(tmp_path / "two.parquet", tmp_path / "digits", workers=2)
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("max_images", [0, 3, 7, 9])
+def test_no_image_is_both_taken_and_in_reserve(max_images: int) -> None:
+    planned = Planned("", "owl", ((0, np.arange(4)), (1, np.arange(10, 13))))
+    taken = [(source, row) for source, rows in planned.pieces(max_images, 0) for row in rows.tolist()]
+    assert len(taken) == (max_images if max_images in (3, 7) else 7)
+    every = [*taken, *planned.spare(max_images, 0)]
+    assert sorted(every) == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 10), (1, 11), (1, 12)]
 
 
 def test_bad_images_are_listed_and_skipped(tmp_path: Path) -> None:

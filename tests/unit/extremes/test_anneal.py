@@ -25,8 +25,8 @@ def test_tables_and_changes_are_those_of_full_scores(objective: Objective, n: in
     p = problem(n, k, objective)
     labels = random_labels(p.sizes, 0, 0)
     d, v, b = np.array(p.similarity), np.array(p.pairs), np.array(p.places)
-    sums, held = np.zeros((k, n)), np.zeros((k, n))
-    score = kernels.table(d, v, b, labels, sums, held)
+    sums, contribution = np.zeros((k, n)), np.zeros((k, n))
+    score = kernels.table(d, v, b, labels, sums, contribution)
     assert score == pytest.approx(raw_score(d, v, b, labels))
     cross = v.diagonal()[:, None] + v.diagonal()[None, :] - 2 * v
     for c in range(n):
@@ -34,13 +34,19 @@ def test_tables_and_changes_are_those_of_full_scores(objective: Objective, n: in
             i, j = labels[c], labels[e]
             if i == j:
                 continue
-            change = held[j, c] - held[i, c] + held[i, e] - held[j, e] - cross[i, j] * d[c, e]
-            kernels.exchange(d, v, held, labels, c, e)
+            change = (
+                contribution[j, c]
+                - contribution[i, c]
+                + contribution[i, e]
+                - contribution[j, e]
+                - cross[i, j] * d[c, e]
+            )
+            kernels.exchange(d, v, contribution, labels, c, e)
             score += change
             assert score == pytest.approx(raw_score(d, v, b, labels), abs=1e-12)
             again = np.zeros((k, n))
             kernels.table(d, v, b, labels, sums, again)
-            np.testing.assert_allclose(held, again, atol=1e-12)
+            np.testing.assert_allclose(contribution, again, atol=1e-12)
 
 
 @pytest.mark.parametrize("objective", [OBJECTIVES[0], OBJECTIVES[1], OBJECTIVES[3]])

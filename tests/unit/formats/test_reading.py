@@ -232,6 +232,14 @@ BAD: dict[str, tuple[str, Any, tuple[int, ...], str]] = {
 }
 
 
+def test_no_order_is_not_an_inverse_of_repeated_classes(tmp_path: Path) -> None:
+    tasks = [{"classes": [{"label": i, "class_id": 1, "name": "bear"} for i in range(2)]}]
+    record = {**RECORD, "task_sizes": [2], "class_order": None, "tasks": tasks}
+    with pytest.raises(UserError, match="class_order and tasks contradict each other: class_order") as caught:
+        read_order(file(tmp_path, record), "json", NAMES)
+    assert "the other way" not in str(caught.value)
+
+
 @pytest.mark.parametrize("kind", BAD)
 def test_bad_files_are_one_line(kind: str, tmp_path: Path) -> None:
     form, said, sizes, message = BAD[kind]

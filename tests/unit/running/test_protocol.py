@@ -73,7 +73,7 @@ class PairsRun(ProtocolRun):
 
     def run(self) -> None:
         s = self.session
-        s.monitor.watch([self.planner], "pairs")
+        s.monitor.begin_phase([self.planner], "pairs")
         s.search(self.study.world).run([self.planner], deadline=s.deadline)
 
     def export(self, reached: str | None) -> Exported:
@@ -229,7 +229,7 @@ def test_nothing_is_opened_that_is_not_asked_for(tmp_path: Path, monkeypatch: py
 
     class Idle(PairsRun):
         def run(self) -> None:
-            self.session.monitor.planning()
+            self.session.monitor.show_planning()
 
         def export(self, reached: str | None) -> Exported:
             write_json(self.session.folder.path / MARK, {})

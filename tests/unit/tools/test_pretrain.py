@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import torch
 
-from seqsearch.backbones.glyph_vit import assemble
+from seqsearch.backbones.glyph_vit import random_network
 from seqsearch.pools.glyphs import build as build_pool
 from tools import pretrain
 
 
 def test_folding_keeps_the_function() -> None:
     torch.manual_seed(0)
-    model, head = assemble(batch_norm=True), pretrain.Head(160, 7)
+    model, head = random_network(batch_norm=True), pretrain.Head(160, 7)
     images = torch.randn(16, 3, 32, 32)
     with torch.no_grad():
         for _ in range(3):  # running statistics that are not the initial ones
@@ -19,7 +19,7 @@ def test_folding_keeps_the_function() -> None:
         expected = head.eval().standard(model.eval()(images))
         folded = pretrain.shipped(model, head)
         torch.testing.assert_close(folded(images), expected, atol=2e-4, rtol=1e-3)
-    assert folded.state_dict().keys() == assemble().state_dict().keys()
+    assert folded.state_dict().keys() == random_network().state_dict().keys()
 
 
 def test_pretraining_sees_only_pretraining_classes_and_is_repeatable() -> None:

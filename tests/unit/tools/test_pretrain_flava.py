@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load
 
-from seqsearch.backbones.glyph_flava import WEIGHTS, GlyphFlava, assemble, build
+from seqsearch.backbones.glyph_flava import WEIGHTS, GlyphFlava, build, random_network
 from seqsearch.backbones.plain_vit import build as build_plain_vit
 from seqsearch.pools.glyphs import build as build_pool
 from tools import pretrain_flava
@@ -31,7 +31,7 @@ def two_steps(out: Path) -> bytes:
 def test_two_steps_train_and_their_file_fits(tmp_path: Path) -> None:
     data = two_steps(tmp_path / "weights.safetensors")
     assert len(data) < LARGEST
-    weights, shape = load(data), assemble().state_dict()
+    weights, shape = load(data), random_network().state_dict()
     assert {k: v.shape for k, v in weights.items()} == {k: v.shape for k, v in shape.items()}
     assert all(bool(torch.isfinite(w).all()) for w in weights.values())
     pool = build_pool(captions="concat", part="pretrain")
@@ -46,7 +46,7 @@ def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
 
 
 def test_it_begins_with_what_plain_vit_computes() -> None:
-    network, plain = assemble(), build_plain_vit().module()
+    network, plain = random_network(), build_plain_vit().module()
     pretrain_flava.begin_with_plain_vit(network)
     images = torch.randn(3, 3, 32, 32, generator=torch.Generator().manual_seed(0))
     seen: dict[str, torch.Tensor] = {}

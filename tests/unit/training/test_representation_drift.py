@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from protocols.report.common_notes import HARDLY, cost
+from protocols.report.common_notes import HARDLY_MOVED, cost
 from protocols.running.folder import RunFolder
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.outcomes import REPRESENTATION_DRIFT, EdgeResult
@@ -114,8 +114,8 @@ def test_of_a_network_that_stands_still_it_is_rounding(bench: Bench) -> None:
 
 def test_what_adapts_to_the_first_task_alone_is_no_head_on_frozen_features_ever_after(bench: Bench) -> None:
     first, second = bench.trained("ranpac:adapt=full,backbone_lr=0.01,epochs=3,M=32")
-    assert noted(first) > HARDLY
-    assert noted(second) > HARDLY
+    assert noted(first) > HARDLY_MOVED
+    assert noted(second) > HARDLY_MOVED
 
 
 @pytest.mark.parametrize("method", ["simplecil", "ranpac:M=32", "OWN:Mute", "OWN:Narrow", "OWN:Nothing"])
@@ -192,7 +192,7 @@ def test_a_run_says_whose_training_hardly_moves_features(tmp_path: Path) -> None
     folder.close()
     stats = json.loads((tmp_path / "run/stats.json").read_text())
     assert set(stats["moved"]) == {STILL, "finetune:epochs=2"}
-    assert stats["moved"][STILL][0] < HARDLY < stats["moved"]["finetune:epochs=2"][0]
+    assert stats["moved"][STILL][0] < HARDLY_MOVED < stats["moved"]["finetune:epochs=2"][0]
     assert stats["moved"][STILL][1] > 1
     page = (tmp_path / "run/report.html").read_text()
     assert page.count("so it is nearly a classifier on frozen features") == 1
@@ -201,7 +201,9 @@ def test_a_run_says_whose_training_hardly_moves_features(tmp_path: Path) -> None
 
 def test_the_note_has_median_and_number() -> None:
     [found] = [
-        n for n in cost({"moved": {"er": [0.5, 3], "mos": [0.0034, 12], "l2p": [HARDLY, 1]}}) if n.code == "cost.moved"
+        n
+        for n in cost({"moved": {"er": [0.5, 3], "mos": [0.0034, 12], "l2p": [HARDLY_MOVED, 1]}})
+        if n.code == "cost.moved"
     ]
     assert found.values == {"method": "mos", "moved": 0.0034, "trainings": 12}
     assert "cost.moved" not in {n.code for n in cost({})}, "a run that did not measure it"
