@@ -86,8 +86,8 @@ def _names_by_form(names: Iterable[str]) -> dict[str, list[str]]:
     3. A WordNet id also has the forms of the words that it stands for, all together and the first alone, each with and without a
        plural s: ``n01531178`` (goldfinch, Carduelis carduelis) has ``goldfinch``.
     4. A WordNet id also has the form, without a plural s, of each further word that it stands for: ``n01531178`` has
-       ``cardueliscardueli``. A word that is a form of another class, of this pool or of ImageNet-R and -A, is left out: ``harp`` is
-       a further word for the harmonica, but a class of its own.
+       ``cardueliscardueli``. A word that is a form of another class, of this pool or of ImageNet-R and -A, is left out: ``harp``
+       is a further word for the harmonica, but a class of its own.
     5. A form that several names have stands only for WordNet ids and for names that are the form itself by rule 1.
        So ``ofclubs``, which rule 2 gives both ``3 of clubs`` and ``5 of clubs``, stands for neither.
     """
