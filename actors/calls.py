@@ -63,6 +63,6 @@ def answers(call: Callable[[A], Any], arguments: Iterable[A], at_once: int, what
                         raise UserError(f"{what} {KILLED}; use fewer --workers, then resume") from None
                     running[call(argument)] = argument
     finally:
-        if not health.died():
+        if not health.cause_of_death():
             for unfinished in running:
                 ray.cancel(unfinished, force=True)
