@@ -36,7 +36,7 @@ from seqsearch.results.tables import read_sequences
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile
 from seqsearch.study.named import check_named
-from seqsearch.study.run_settings import names_code, run_settings
+from seqsearch.study.run_settings import refers_to_code, run_settings
 
 WHICH = {"found": FOUND, "random": ("random",)}
 """Kinds of sequences that each value of ``--which`` selects. ``all`` selects every kind but `MADE_OF_OTHERS`."""
@@ -239,7 +239,9 @@ def fill_from_run(
     for name, value in taken.items():
         if not fits(value, hints[name]):
             raise UserError(f"{path}/config.json: {name} is {brief(value)}: restore it")
-        if code := next((text for text in (value if isinstance(value, tuple) else (value,)) if names_code(text)), ""):
+        if code := next(
+            (text for text in (value if isinstance(value, tuple) else (value,)) if refers_to_code(text)), ""
+        ):
             raise UserError(
                 f"{path} names code of its own, {shown(code)[:200]}: read it, and if you trust it name it yourself ({flag(name)})"
             )
@@ -260,7 +262,7 @@ def _with_methods_of_run(path: Path, user_methods: str, run_methods: str) -> str
     items, here = parse_items(user_methods, "method"), Path.cwd()
     known = {located_text(i.text, "method", here) for i in items}
     rest = [i.text for i in parse_items(run_methods, "method") if i.text not in known] if run_methods else []
-    if code := [text for text in rest if names_code(text)]:
+    if code := [text for text in rest if refers_to_code(text)]:
         raise UserError(
             f"{path} has methods of files of its own: name all methods yourself (--methods), also {shown(', '.join(code))[:200]}"
         )
