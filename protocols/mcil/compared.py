@@ -1,4 +1,4 @@
-"""Comparisons over the same runs: pairs of methods, and one method evaluated with different classifiers.
+"""Comparisons over the same runs: pairs of methods, and one method evaluated with unchanged and with changed test pairs.
 
 It also estimates the noise of class orders and of training seeds. *Avg* is the mean of a run's accuracies after each task.
 """
@@ -28,12 +28,13 @@ class Difference:
 
 @dataclass(frozen=True)
 class ModalityAblation:
-    """Effect of evaluating a method with another classifier than its head; the other classifiers see one modality only.
+    """Effect of evaluating a method with changed test pairs: without texts, without images, or with mismatched ones
+    (docs/mcil.md).
 
     Attributes:
         label: the method.
-        classifier: the other classifier.
-        over: the difference over the same runs: Avg of the method's head minus Avg of the other classifier.
+        classifier: which change, named as a classifier of its own beside the method's head: ``image_only``, ``text_only``, ...
+        over: the difference over the same runs: Avg with unchanged pairs minus Avg with the changed ones.
         p: p-value of the difference, with Holm's correction over all ablations of the run.
     """
 
@@ -72,7 +73,7 @@ def pairs_of(complete: Sequence[Evaluated], planned: int) -> list[Difference]:
 
 
 def modality_ablations(complete: Sequence[Evaluated], others: Sequence[Evaluated]) -> list[ModalityAblation]:
-    """Head minus each other classifier of the same method."""
+    """Unchanged test pairs (``complete``) minus each change (``others``) of the same method."""
     heads = {h.label: h for h in complete}
     there = [(heads[o.label], o) for o in others if o.label in heads and o.status == "ok"]
     differences = [over_runs(h.values - o.values) for h, o in there]
