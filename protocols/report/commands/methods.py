@@ -14,7 +14,7 @@ from seqsearch.methods.config import EMBEDDED, SCRATCH, TINY, LogUniform, defaul
 
 PAIRED = "glyph_flava"
 """The embedded backbone that reads image-text pairs. Embedded backbones are those whose weights are shipped with the package."""
-KINDS = {
+NETWORK_KINDS = {
     "embedded": ("embedded", "the embedded backbones"),
     "scratch": ("scratch", "networks from scratch"),
     "tiny": (TINY, "that network, of any size of images"),
@@ -108,7 +108,9 @@ def parameters(m: dict[str, Any]) -> Table:
     """The table of the parameters of a method (`describe`), with a column for each kind of network that has another default."""
     kinds = differing(m["parameters"])
     columns = [DEFAULT_ON.named(_title(kind), kind) for kind in kinds]
-    words = {kind: embedded_of(m["caps"]) if kind == "embedded" else about for kind, (_, about) in KINDS.items()}
+    words = {
+        kind: embedded_of(m["caps"]) if kind == "embedded" else about for kind, (_, about) in NETWORK_KINDS.items()
+    }
     on = "; ".join(f"{_title(kind)}: on {words[kind]}" for kind in kinds)
     return table(
         PARAMETERS,
@@ -136,19 +138,19 @@ def embedded_of(caps: Mapping[str, Any], kind: ItemKind = "method") -> str:
 
 
 def differing(parameters: list[dict[str, Any]]) -> list[str]:
-    """The kinds of networks (keys of `KINDS`) on which some parameter has another default than the published one."""
-    return [kind for kind in KINDS if any(p[kind] != p["default"] for p in parameters)]
+    """The kinds of networks (keys of `NETWORK_KINDS`) on which some parameter has another default than the published one."""
+    return [kind for kind in NETWORK_KINDS if any(p[kind] != p["default"] for p in parameters)]
 
 
 def _title(kind: str) -> str:
-    return KINDS[kind][0]
+    return NETWORK_KINDS[kind][0]
 
 
 def _meaning(p: dict[str, Any]) -> str:
     """The meaning of a parameter, its bounds and its search space."""
     limits = f" ({range_of(p)})" if range_of(p) else ""
     others: dict[str, list[str]] = {}
-    for kind, (title, _) in KINDS.items():
+    for kind, (title, _) in NETWORK_KINDS.items():
         space = p.get(f"{kind}_search", p["search"])
         if space and space != p["search"]:
             others.setdefault(space_text(space), []).append(title)
