@@ -69,6 +69,6 @@ def results_of(call: Callable[[A], Any], arguments: Iterable[A], at_once: int, w
                         raise UserError(f"{what} {KILLED}; use fewer --workers, then resume") from None
                     running[call(argument)] = argument
     finally:
-        if not health.died():
+        if not health.cause_of_death():
             for unfinished in running:
                 ray.cancel(unfinished, force=True)

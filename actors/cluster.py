@@ -45,7 +45,7 @@ def connect(address: str | None, workers: int, allow_unauthenticated: bool = Fal
     with _own_sigterm(), stop.interruptible():
         _connect(address, workers, allow_unauthenticated)
     stop.check()
-    health.watch()
+    health.mark_reachable()
 
 
 def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> None:
@@ -177,7 +177,7 @@ def disconnect() -> None:
     import ray
 
     try:
-        if health.died():
+        if health.cause_of_death():
             health.abandon()
             return
         node = health.ray_node()

@@ -112,8 +112,8 @@ class Dispatcher:
             self._events("state-brought", {"worker": worker.name, "origin": result.origin, "state": result.state})
         if self._engine.worker_memory and reply.resident > RETIRE_AT * self._engine.worker_memory:
             worker.retiring = USED_UP
-        if reply.spoilt:  # it was put right, but a fresh one is sure to be
-            worker.retiring = f"a method changed {reply.spoilt}"[:300]
+        if reply.changed:  # the change was undone, but only a fresh worker is certain to be unchanged
+            worker.retiring = f"a method changed {reply.changed}"[:300]
         return [(ticket.job, result)]
 
     def _again(self, ticket: Ticket, error: Exception) -> None:

@@ -145,7 +145,7 @@ class Fleet:
 
     def close(self) -> None:
         """Stop the workers at once, leave nothing behind that is of no use."""
-        if not health.died():
+        if not health.cause_of_death():
             self.worker_set.dismiss()
         self._states.close()
 

@@ -1,7 +1,7 @@
-"""Whether the Ray that this process works with is still there.
+"""Checks whether the Ray that this process works with is alive.
 
-What is asked of a dead Ray is never answered, and a minute after its control service (GCS) has died Ray ends this process without
-a word. So it is looked at before it is asked.
+A dead Ray never answers a request, and a minute after its control service (GCS) has died it ends this process without a message.
+So its health is checked before requests, and from another thread while requests wait.
 """
 
 from __future__ import annotations
@@ -20,28 +20,34 @@ from actors.processes import descendants
 from seqsearch.core.errors import EngineDied
 
 NAMES = {"gcs_server": "Ray's control service (GCS)", "raylet": "Ray's node manager (raylet)"}
-"""Processes of a locally started Ray that nothing works without."""
+"""Processes of a locally started Ray that are essential, and their names in messages."""
 STUCK_AFTER = 10.0
-"""Seconds in which what works with a Ray that has died must have been left."""
-LOOK_EVERY, PROBE_EVERY, PROBE_SECONDS = 0.5, 5.0, 2.0
+"""Grace period, in seconds, between Ray's death and the call of ``stuck`` (`watched`)."""
+LOOK_EVERY = 0.5
+"""Seconds between two checks of the watching thread."""
+PROBE_EVERY = 5.0
+"""Seconds, at least, between two connections to the control service of a cluster."""
+PROBE_SECONDS = 2.0
+"""Timeout of such a connection, in seconds."""
 GIVEN_UP_AFTER = 40.0
-"""Seconds that the control service of a cluster may be out of reach: it may be restarted, and Ray waits for 60."""
+"""Seconds after which a cluster whose control service is out of reach counts as dead: it may be restarted, and Ray waits for
+60."""
 
 _probed = _reached = 0.0
 _interrupts, _found = False, ""
 
 
-def watch() -> None:
-    """Ray was started, or joined: look at it from now on."""
+def mark_reachable() -> None:
+    """Restart the clocks of `_in_reach`: Ray was just started or joined, so its control service is in reach."""
     global _probed, _reached
     _probed = _reached = time.monotonic()
 
 
-def died() -> str:
-    """Describe the part of Ray that has died; empty if Ray is healthy."""
+def cause_of_death() -> str:
+    """Return a text that says which part of Ray has died; empty if Ray is healthy."""
     here = ray_node()
     if here is None:
-        return ""  # not connected, or as a client, which Ray tells of it
+        return ""  # not connected, or connected as a Ray client, to which Ray itself reports a lost connection
     if here.is_head():
         gone = [NAMES[kind] for kind, _ in here.dead_processes() if kind in NAMES]
         return f"{gone[0]} has died (killed, or out of memory)" if gone else ""
@@ -55,33 +61,35 @@ def check() -> None:
     Raises:
         EngineDied: Ray has died.
     """
-    if what := died():
+    if what := cause_of_death():
         raise EngineDied(what)
 
 
 class _Dead(BaseException):
-    """Raised in the main thread by a signal; no code of others catches it."""
+    """Raised in the main thread by a signal. A `BaseException`, so that ``except Exception`` of other code does not catch it."""
 
 
 @contextlib.contextmanager
 def watched(stuck: Callable[[str], object]) -> Iterator[None]:
     """Look at Ray from another thread while the block works with it.
 
-    Some calls of Ray, as the one that starts an actor, wait for a dead control service in compiled code, where neither a signal
-    nor `check` reaches them. ``stuck`` is called with what has died, in the other thread, when the block has not been left
-    `STUCK_AFTER` seconds later; it is to end this process before Ray does.
+    Some calls of Ray, such as the one that starts an actor, wait for a dead control service in compiled code, where neither a
+    signal nor `check` reaches them. If the block has not ended `STUCK_AFTER` seconds after Ray's death, the other thread calls
+    ``stuck`` with the cause of death. ``stuck`` should end this process before Ray does.
     """
     main, over = threading.current_thread() is threading.main_thread(), threading.Event()
 
     def look() -> None:
         since = None
         while not over.wait(LOOK_EVERY):
-            if not (what := died()):
-                since = None  # a cluster that is in reach again
+            if not (what := cause_of_death()):
+                since = None  # the cluster is in reach again
                 continue
             since = since or time.monotonic()
             if main and _interrupts:
-                os.kill(os.getpid(), signal.SIGUSR2)  # again, should somebody have caught what the first has raised
+                os.kill(
+                    os.getpid(), signal.SIGUSR2
+                )  # repeated, in case other code has caught the exception of the first signal
             if time.monotonic() - since > STUCK_AFTER and not over.is_set():
                 stuck(what)
 
@@ -110,7 +118,9 @@ def interrupting() -> Iterator[None]:
         yield
     except BaseException:
         _interrupts = False
-        if what := _found or died():  # what was interrupted does not go on, even if a cluster is in reach again
+        if (
+            what := _found or cause_of_death()
+        ):  # the interrupted call cannot continue, even if the cluster is in reach again
             raise EngineDied(what) from None
         raise
     finally:
@@ -120,13 +130,13 @@ def interrupting() -> Iterator[None]:
 def _interrupt(_: int, frame: FrameType | None) -> None:
     global _found
     entering_or_leaving = frame is not None and frame.f_globals.get("__name__") in ("contextlib", __name__)
-    if _interrupts and not entering_or_leaving and (what := died()):  # else it comes again
+    if _interrupts and not entering_or_leaving and (what := cause_of_death()):  # else the signal is sent again
         _found = what
         raise _Dead
 
 
 def abandon() -> None:
-    """End what was started here of a Ray that has died, and what that started; it is not asked."""
+    """Kill the processes of a dead Ray that this process started, and their descendants, without a request to Ray."""
     here = ray_node()
     if here is None:
         return
@@ -145,7 +155,7 @@ def ray_node() -> Any:
 
 
 def _in_reach(address: str) -> bool:
-    """Whether the control service has answered lately."""
+    """Whether the control service has accepted a connection within the last `GIVEN_UP_AFTER` seconds."""
     global _probed, _reached
     if time.monotonic() - _probed >= PROBE_EVERY:
         host, _, port = address.rpartition(":")

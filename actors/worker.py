@@ -80,14 +80,16 @@ class Hello:
 
 @dataclass(frozen=True)
 class Reply:
-    """Answer to one call: the result, the seconds it took, the size of the state it kept, bytes in use after it, and what its
-    method changed of what jobs share (empty: nothing), so that the worker is not to be used any more."""
+    """Answer to one call: the result, the seconds it took, the size of the state it kept, and the bytes in use after it.
+
+    ``changed``: what its method changed in the state that jobs share; if not empty, the worker is replaced.
+    """
 
     result: Any
     seconds: float
     size: int = 0
     resident: int = 0
-    spoilt: str = ""
+    changed: str = ""
 
 
 def _control(method: Method) -> Method:
@@ -147,7 +149,7 @@ class Worker:
         if os.getpid() != self._pid:  # a method forked, and its child came back: there must be one answer
             os._exit(1)
         size = self._trainer.kept_bytes(job.key.digest) if isinstance(job, Edge) else 0
-        return Reply(result, time.perf_counter() - start, size, resident_bytes(), self._trainer.guard.spoilt)
+        return Reply(result, time.perf_counter() - start, size, resident_bytes(), self._trainer.guard.last_changes)
 
     @_control
     def seconds_in_job(self) -> float:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from protocols.evaluate.common.source import filled, read_source
+from protocols.evaluate.common.source import fill_from_run, read_source
 from protocols.evaluate.compare.agreement import agreement
 from protocols.evaluate.compare.comparison import compare
 from protocols.evaluate.compare.table import read_table
@@ -110,7 +110,7 @@ def read_score(folder: Path) -> None:
     source = read_source(folder / "run")
     assert isinstance(source.digest + str(source.tuned), str)
     values = {"source": str(folder / "run"), "methods": "new", "weights": (), "backbone": "b"}
-    ScoreSettings(**filled(ScoreSettings, values, {"methods"}, methods="beside named"))
+    ScoreSettings(**fill_from_run(ScoreSettings, values, {"methods"}, methods="beside named"))
 
 
 def table(folder: Path) -> list[Path]:

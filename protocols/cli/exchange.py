@@ -73,9 +73,9 @@ def export(
     seqsearch export orders.json --to mammoth --out for-mammoth --pool photos/
     """
     from protocols.evaluate.exchange.export import export as write
-    from protocols.evaluate.exchange.selection import Wanted
+    from protocols.evaluate.exchange.selection import ClassList, Wanted
 
-    names = None if names_file is None else (names_file.name, read_names(names_file))
+    names = None if names_file is None else ClassList(names_file.name, tuple(read_names(names_file)))
     wanted = Wanted(source, sequences, which, pool, seed, by_name, names)
     said = write(wanted, to, images, out, lambda line: click.echo(shown(line), err=True))
     if as_json:

@@ -187,7 +187,7 @@ class GtepRun(ProtocolRun):
 class _Shown:
     """Trials as those who watch see them: a planner that says how many are done."""
 
-    name, done, passes_on = "trials", False, True
+    name, done, frees_parents = "trials", False, True
 
     def __init__(self, monitor: Monitor, trials: Sequence[Trial], journal: Journal, troubles: dict[str, str]) -> None:
         self._monitor, self._left, self._journal, self._troubles = monitor, list(trials), journal, troubles

@@ -1,6 +1,6 @@
-"""Comparisons over the same runs: pairs of methods, and one method evaluated with different classifiers.
+"""Comparisons over the same runs: pairs of methods, and one method evaluated with unchanged and with changed test pairs.
 
-It also estimates the noise of class orders and of training seeds.
+It also estimates the noise of class orders and of training seeds. *Avg* is the mean of a run's accuracies after each task.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from seqsearch.stats.multiple import Pair, holm, pairs
 
 @dataclass(frozen=True)
 class Difference:
-    """Avg of the first minus that of the second, over the same runs; labels of methods."""
+    """Avg of method ``first`` minus Avg of method ``second`` (labels), over the same runs."""
 
     first: str
     second: str
@@ -28,10 +28,14 @@ class Difference:
 
 @dataclass(frozen=True)
 class ModalityAblation:
-    """Effect of evaluating a method with another classifier.
+    """Effect of evaluating a method with changed test pairs: without texts, without images, or with mismatched ones
+    (docs/mcil.md).
 
-    ``over`` is Avg of the method's head minus Avg of the other classifier, over the same runs. ``p`` has Holm's
-    correction over all ablations of the run.
+    Attributes:
+        label: the method.
+        classifier: which change, named as a classifier of its own beside the method's head: ``image_only``, ``text_only``, ...
+        over: the difference over the same runs: Avg with unchanged pairs minus Avg with the changed ones.
+        p: p-value of the difference, with Holm's correction over all ablations of the run.
     """
 
     label: str
@@ -42,7 +46,10 @@ class ModalityAblation:
 
 @dataclass(frozen=True)
 class Noise:
-    """Noise of orders and of seeds in a method's Avg; ``p``: that there is none of orders, Holm's over methods."""
+    """Noise of class orders and of training seeds in a method's Avg.
+
+    ``p`` is the p-value of the hypothesis that the class order has no effect, with Holm's correction over methods.
+    """
 
     label: str
     of: Components
@@ -50,34 +57,35 @@ class Noise:
 
     @property
     def unseeded(self) -> bool:
-        """Seeds changed nothing in any order."""
+        """Whether no training seed changed anything in any class order."""
         return not self.of.unavailable_because and self.of.seed == 0
 
 
-def pairs_of(whole: Sequence[Evaluated], planned: int) -> list[Difference]:
-    """All pairs of methods all whose runs ended, of ``planned`` methods; see `seqsearch.stats.multiple.pairs`."""
-    if len(whole) < 2:
+def pairs_of(complete: Sequence[Evaluated], planned: int) -> list[Difference]:
+    """All pairs of methods. ``complete``: the methods whose runs all ended, of ``planned`` methods; see
+    `seqsearch.stats.multiple.pairs`."""
+    if len(complete) < 2:
         return []
     return [
-        Difference(whole[p.first].label, whole[p.second].label, p)
-        for p in pairs(np.array([h.values for h in whole]), planned=planned)
+        Difference(complete[p.first].label, complete[p.second].label, p)
+        for p in pairs(np.array([h.values for h in complete]), planned=planned)
     ]
 
 
-def modality_ablations(whole: Sequence[Evaluated], others: Sequence[Evaluated]) -> list[ModalityAblation]:
-    """Head minus each other classifier of the same method."""
-    heads = {h.label: h for h in whole}
+def modality_ablations(complete: Sequence[Evaluated], others: Sequence[Evaluated]) -> list[ModalityAblation]:
+    """Unchanged test pairs (``complete``) minus each change (``others``) of the same method."""
+    heads = {h.label: h for h in complete}
     there = [(heads[o.label], o) for o in others if o.label in heads and o.status == "ok"]
-    over = [over_runs(h.values - o.values) for h, o in there]
-    adjusted = iter(holm([o.p for o in over if not o.unavailable_because]))
+    differences = [over_runs(h.values - o.values) for h, o in there]
+    adjusted = iter(holm([d.p for d in differences if not d.unavailable_because]))
     return [
         ModalityAblation(o.label, o.classifier, d, math.nan if d.unavailable_because else next(adjusted))
-        for (_, o), d in zip(there, over, strict=True)
+        for (_, o), d in zip(there, differences, strict=True)
     ]
 
 
-def noise_of(whole: Sequence[Evaluated]) -> list[Noise]:
-    """Of each method, where both orders and seeds were varied."""
-    found = [(h.label, components(table)) for h in whole if min((table := h.table).shape) > 1]
+def noise_of(complete: Sequence[Evaluated]) -> list[Noise]:
+    """The noise of each method that was run with several class orders and several training seeds."""
+    found = [(h.label, components(h.table)) for h in complete if min(h.table.shape) > 1]
     adjusted = iter(holm([c.p for _, c in found if not math.isnan(c.p)]))
     return [Noise(label, c, math.nan if math.isnan(c.p) else next(adjusted)) for label, c in found]

@@ -1,9 +1,9 @@
-"""Audit of the columns of a table: how well each column alone predicts the class of an image it has not seen.
+"""Audit of the columns of the table that captions are built from: how well each column alone predicts the class of unseen images.
 
-Half of the images of each class make a lookup from value to class, which is evaluated on the other half. Images that
-are bound together are in one half. Otherwise the same value of one advert would be learned and evaluated. A value
-stands for the class of whose images it has the largest share. A value that was not seen, or is missing, stands for no
-class. Values are those of captions, so a price that occurs once predicts nothing.
+Half of the images of each class make a lookup from value to class, which is evaluated on the other half. Images of one group
+(such as the photos of one advert) are all in one half. Otherwise the same value of one advert would be both learned and
+evaluated. A value stands for the class in which it has the largest share of the images. A value that is missing, or that the
+first half does not have, stands for no class. So a value that occurs once, such as an exact price, predicts nothing.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from seqsearch.core.text import printable, shortened
 from seqsearch.pools.base import ClassInfo
 from seqsearch.pools.grouped_split import dealt
 
-WARNED, REFUSED = 0.5, 0.95
-"""Balanced accuracy above which a column is pointed out, and from which it is taken for a name of the class."""
+REFUSED = 0.95
+"""Balanced accuracy from which on a column is taken for a name of the class."""
 NAMING = 0.5
 """Share of the images whose value holds the name of their class from which on the column names it."""
 
 
 @dataclass(frozen=True)
 class Audited:
-    """A column.
+    """The audit of one column.
 
     Attributes:
-        accuracy: of the lookup, the mean over classes of the share of their images that are right.
-        chance: of saying one class always.
+        accuracy: balanced accuracy of the lookup.
+        chance: balanced accuracy of always predicting the same class.
         naming: share of the images whose value holds the name of their class.
     """
 
@@ -49,28 +49,35 @@ class Audited:
 def audited(
     columns: dict[str, Coded], labels: NDArray[np.int64], bound: NDArray[np.int64], classes: tuple[ClassInfo, ...]
 ) -> list[Audited]:
-    """Each column, in order.
+    """Audit each column, in order.
 
     Args:
-        columns: codes of the images ``[n]``.
-        labels: class of each image ``[n]``; so ``bound``, the set that it is of.
+        columns: the values of each column, as codes of the images ``[n]``.
+        labels: class of each image ``[n]``.
+        bound: group of each image ``[n]``; images of one group are in one half.
+        classes: all classes; ``labels`` are indices of them.
     """
-    there = np.unique(labels)
+    present = np.unique(labels)
     learned = np.zeros(len(labels), dtype=bool)
-    for label in there.tolist():
+    for label in present.tolist():
         own = np.flatnonzero(labels == label)
         halves = dealt(bound[own], [len(own) // 2, len(own) - len(own) // 2], "audit", classes[label].name)
         if halves is not None:
-            learned[own[halves[1]]] = True
-    chance, forms = 1 / max(1, len(there)), forms_of([c.name for c in classes])
+            _, learned_half = halves
+            learned[own[learned_half]] = True
+    chance, forms = 1 / max(1, len(present)), forms_of([c.name for c in classes])
     return [
-        Audited(name, _accuracy(codes, labels, learned), chance, _naming(codes, values, labels, forms))
+        Audited(name, _accuracy(codes, labels, learned), chance, _share_naming(codes, values, labels, forms))
         for name, (codes, values) in columns.items()
     ]
 
 
 def check_audit(found: list[Audited], source: str, named: bool) -> None:
-    """Raises UserError: a column names the class, and was not asked for by its name."""
+    """Refuse a column that names the class, unless the user named the columns.
+
+    Raises:
+        UserError: a column names the class, and ``named`` is False.
+    """
     bad = next((a for a in found if a.names_class), None)
     if bad is None or named or bad.chance == 1:
         return
@@ -89,25 +96,28 @@ def _accuracy(codes: NDArray[np.int64], labels: NDArray[np.int64], learned: NDAr
     pairs, counts = np.unique(codes[known] * n_classes + labels[known], return_counts=True)
     values, classes = np.divmod(pairs, n_classes)
     share = counts / np.bincount(labels[learned], minlength=n_classes)[classes]
-    order = np.lexsort(
-        (-classes, share, values)
-    )  # the last of each value has the largest share; of equal ones the first class
+    # The last entry of each value has the largest share; among equal shares it has the first class.
+    order = np.lexsort((-classes, share, values))
     last = np.flatnonzero(np.append(np.diff(values[order]), 1)) if len(order) else order
     lookup = np.full(int(codes.max()) + 2, -1)
     lookup[values[order][last]] = classes[order][last]
     evaluated = np.flatnonzero(~learned)
-    right = (
-        lookup[codes[evaluated]] == labels[evaluated]
-    )  # a missing value is the last place of the lookup, which is no class
+    # A missing value (-1) reads the last entry of the lookup, which is no class.
+    right = lookup[codes[evaluated]] == labels[evaluated]
     totals = np.bincount(labels[evaluated], minlength=n_classes)
     per_class = np.bincount(labels[evaluated], weights=right, minlength=n_classes)[totals > 0] / totals[totals > 0]
     return float(per_class.mean()) if len(per_class) else 0.0
 
 
-def _naming(codes: NDArray[np.int64], values: list[str], labels: NDArray[np.int64], forms: list[list[str]]) -> float:
-    """Share of the images whose value holds the name of their class, of which there are these ``forms``."""
-    there = codes >= 0
-    pairs, counts = np.unique(np.stack([labels[there], codes[there]]), axis=1, return_counts=True)
+def _share_naming(
+    codes: NDArray[np.int64], values: list[str], labels: NDArray[np.int64], forms: list[list[str]]
+) -> float:
+    """Share of the images whose value holds the name of their class.
+
+    ``forms``: for each class, the ways to write its name (`seqsearch.building.leaks.forms_of`).
+    """
+    has_value = codes >= 0
+    pairs, counts = np.unique(np.stack([labels[has_value], codes[has_value]]), axis=1, return_counts=True)
     normal, held = spelt(values), 0
     for label in np.unique(pairs[0]).tolist():
         own = pairs[0] == label

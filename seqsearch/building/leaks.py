@@ -2,7 +2,7 @@
 
 A caption leaks if the class's name, or a synonym of it, stands in it as whole words, whatever the case, accents, umlauts,
 invisible characters and punctuation, a word perhaps in the possessive, two of them perhaps written as one, the last in the other
-number. Captions are evaluated one by one: an image is dropped when none of its captions is left.
+grammatical number (singular or plural). Captions are evaluated one by one: an image is dropped when none of its captions is left.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ from seqsearch.storage.reading import content, parsed
 
 Level = Literal["full", "head", "keep"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-"""The whole name, its last word (the ``albatross`` of a kind of albatross), or nothing is looked for."""
+"""What is looked for: the whole name (``full``); also its last word, the head noun, such as ``albatross`` in ``black-footed
+albatross`` (``head``); or nothing (``keep``)."""
 EXAMPLES = 3
-"""Captions of a class that are shown."""
+"""Removed captions of a class that are reported, at most."""
 BATCH = 50_000
-"""Captions that are compared at a time, about."""
+"""Captions that are compared in one call, about."""
 BETWEEN = "(?: ?s)? ?"
 """Pattern of the text between two words of a name: ``brewer s blackbird`` is a brewer blackbird, and ``blackfooted`` is
 black footed."""
-OTHERWISE = " \n "
-"""Separator of the spellings of one text; no name spans it."""
+SPELLING_SEPARATOR = " \n "
+"""Stands between the spellings of one text; no name spans it."""
 LETTERS = {
     "ß": "ss",
     "æ": "ae",
@@ -50,13 +51,20 @@ LETTERS = {
     "ŧ": "t",
     "ħ": "h",
 }
-"""Letters that have no accent to drop, and what is written where they cannot be."""
+"""Letters that are no plain letter with an accent, and how they are written in plain letters."""
 WRITTEN_OUT = (("([aou])\u0308", r"\1e"), ("a\u030a", "aa"), ("ø", "oe"))
-"""Umlauts and the like, decomposed, as they are written without accents: ``Mueller``."""
+"""Umlauts and other letters (as patterns of decomposed text), and their spelling without accents: ``M\u00fcller``,
+``Mueller``."""
 _SPELT = f"\\p{{Cf}}|{'|'.join(pattern for pattern, _ in WRITTEN_OUT)}"
 """Pattern of characters of a text that have another spelling."""
 _NO_NAME = re.compile(r"(class |label |category )?[\d ]*")
 """Names that stand for numbers: nobody writes them into a caption."""
+LARGEST = 16 << 20
+"""Bytes of a file of synonyms, at most."""
+LONGEST = 200
+"""Characters of a synonym, at most."""
+LAYOUT = 'write {"class name": ["other name", ...], ...}'
+"""How to write a file of synonyms, for messages."""
 
 
 @dataclass
@@ -92,7 +100,7 @@ def without_leaks(
     """
     kept, report, others = list(texts), Leaks(level, synonyms=sum(map(len, (synonyms or {}).values()))), synonyms or {}
     offsets, forms = row_offsets(classes), forms_of([c.name for c in classes])
-    for own, c in zip(forms, classes, strict=True):
+    for own, c in zip(forms, classes, strict=True):  # adds the synonyms to the lists in ``forms``
         own += itertools.chain.from_iterable(forms_of(others.get((c.group, c.name), ())))
     for low, high in _batches(texts, offsets):
         flat = [t for row in range(int(offsets[low]), int(offsets[high])) for t in texts[row]]
@@ -109,7 +117,8 @@ def without_leaks(
 
 
 def _batches(texts: Sequence[list[str]], offsets: Rows) -> list[tuple[int, int]]:
-    """Ranges of classes that have some `BATCH` captions together: to begin with few is slow, and all at once takes memory."""
+    """Ranges of classes that have some `BATCH` captions together. Each call has an overhead, and one call for all takes much
+    memory."""
     ends, count = [0], 0
     for index in range(len(offsets) - 1):
         count += sum(len(texts[row]) for row in range(int(offsets[index]), int(offsets[index + 1])))
@@ -146,7 +155,7 @@ def leaking(captions: Sequence[str], name: str, level: str = "full") -> NDArray[
 
 
 def holding(normal: Any, forms: Sequence[str], level: str = "full") -> NDArray[np.bool_]:
-    """The same, of captions as they are `spelt` and of the `forms_of` the name."""
+    """`leaking`, for captions that are already `spelt` and the `forms_of` the name."""
     import pyarrow.compute as pc
 
     if level == "keep" or not forms or not len(normal):
@@ -157,8 +166,8 @@ def holding(normal: Any, forms: Sequence[str], level: str = "full") -> NDArray[n
 
 
 def spelt(texts: Sequence[str]) -> Any:
-    """Texts `normalised`; of one that may be spelt otherwise all spellings, with `OTHERWISE` between them: umlauts written out,
-    and blanks where invisible format characters are.
+    """Texts `normalised`. A text with several spellings becomes all of them, with `SPELLING_SEPARATOR` between them: umlauts
+    written out, and blanks where invisible format characters are.
 
     >>> spelt(["M\u00fcller", "alba\u200btross"]).to_pylist()
     ['muller \\n mueller', 'albatross \\n alba tross']
@@ -171,12 +180,12 @@ def spelt(texts: Sequence[str]) -> Any:
     odd = np.flatnonzero(pc.match_substring_regex(lower, pattern=_SPELT).to_numpy(zero_copy_only=False))
     if not len(odd):
         return found
-    kinds = [lower.take(odd)]
+    as_is = written_out = lower.take(odd)
     for pattern, replacement in WRITTEN_OUT:
-        kinds[0] = pc.replace_substring_regex(kinds[0], pattern=pattern, replacement=replacement)
-    kinds = [_bare(k) for text in (lower.take(odd), kinds[0]) for k in (_shown(text, ""), _shown(text, " "))]
-    columns = zip(*(k.to_pylist() for k in kinds), strict=True)
-    joined = {row: OTHERWISE.join(dict.fromkeys(own)) for row, own in zip(odd.tolist(), columns, strict=True)}
+        written_out = pc.replace_substring_regex(written_out, pattern=pattern, replacement=replacement)
+    spellings = [_bare(_without_invisible(text, instead)) for text in (as_is, written_out) for instead in ("", " ")]
+    columns = zip(*(s.to_pylist() for s in spellings), strict=True)
+    joined = {row: SPELLING_SEPARATOR.join(dict.fromkeys(own)) for row, own in zip(odd.tolist(), columns, strict=True)}
     return pa.array([joined.get(row, text) for row, text in enumerate(found.to_pylist())], found.type)
 
 
@@ -187,18 +196,18 @@ def normalised(texts: Sequence[str]) -> Any:
     >>> normalised(["Black-footed  Albatross's caf\u00e9"]).to_pylist()
     ['black footed albatross s cafe']
     """
-    return _bare(_shown(_decomposed(texts), ""))
+    return _bare(_without_invisible(_decomposed(texts), ""))
 
 
 def _decomposed(texts: Sequence[str]) -> Any:
-    """Small letters, accents by themselves."""
+    """Texts in small letters, with accents as separate characters."""
     import pyarrow.compute as pc
 
     return pc.utf8_normalize(pc.utf8_lower(pc.utf8_normalize(strings(texts), form="NFKD")), form="NFKD")
 
 
-def _shown(texts: Any, instead: str) -> Any:
-    """Without characters that do not show (joiners, soft hyphens, marks of direction), or with something ``instead``."""
+def _without_invisible(texts: Any, instead: str) -> Any:
+    """Texts in which ``instead`` replaces invisible characters (joiners, soft hyphens, marks of direction)."""
     import pyarrow.compute as pc
 
     return pc.replace_substring_regex(texts, pattern=r"\p{Cf}+", replacement=instead)
@@ -217,7 +226,7 @@ def _bare(texts: Any) -> Any:
 def forms_of(names: Sequence[str]) -> list[list[str]]:
     """Each name as it may stand in a caption: without numbers before it (``001.``), and where a number is glued to a word, with
     and without it. None of a name that is a number."""
-    spellings = [name.split(OTHERWISE) for name in spelt(names).to_pylist()]
+    spellings = [name.split(SPELLING_SEPARATOR) for name in spelt(names).to_pylist()]
     return [list(dict.fromkeys(form for text in own for form in _forms(text.split()))) for own in spellings]
 
 
@@ -238,23 +247,18 @@ def _words(form: str) -> list[str]:
 
 def _pattern(form: str) -> str:
     """A pattern of a name's words: each may be in the possessive, two may be written as one, and the last, as well as one before
-    ``of`` (``birds of paradise``), may be in the other number."""
+    ``of`` (``birds of paradise``), may be in the other grammatical number."""
     words = _words(form)
     nouns = [i + 1 == len(words) or words[i + 1] == "of" for i in range(len(words))]
-    return BETWEEN.join(_numbers(w) if noun else w for w, noun in zip(words, nouns, strict=True)) + "(?: ?s)?"
+    return (
+        BETWEEN.join(_singular_and_plural(w) if noun else w for w, noun in zip(words, nouns, strict=True)) + "(?: ?s)?"
+    )
 
 
-def _numbers(word: str) -> str:
-    """A pattern of the singular and the plural of a word, whichever it is."""
+def _singular_and_plural(word: str) -> str:
+    """A pattern of the singular and the plural of a word, which may be either."""
     found = dict.fromkeys((word, *plurals(word), *singulars(word)))
     return f"(?:{'|'.join(found)})"
-
-
-LARGEST = 16 << 20
-"""Bytes of the file."""
-LONGEST = 200
-"""Characters of a name."""
-LAYOUT = 'write {"class name": ["other name", ...], ...}'
 
 
 def read_synonyms(path: Path, classes: Sequence[ClassInfo]) -> dict[tuple[str, str], list[str]]:

@@ -21,7 +21,7 @@ from seqsearch.storage.inside import Inside
 from seqsearch.streams import layout
 from seqsearch.streams.base import STREAM_PARTS, Stream, StreamPart, checked
 from seqsearch.streams.rows import counted
-from seqsearch.streams.vectors import LabelsAlone
+from seqsearch.streams.vectors import WithoutImages
 
 AT_A_TIME = 4096
 """Samples whose payload is read at a time."""
@@ -116,7 +116,7 @@ def _read_all(sources: Sequence[Source]) -> Any:
 def _check(whole: Source, names: tuple[str, ...], out: Path) -> None:
     """As the file will be checked when it is opened."""
     n = len(whole)
-    nothing = LabelsAlone(str(out), "", counted(names, whole.codes, ""))
+    nothing = WithoutImages(str(out), "", counted(names, whole.codes, ""))
     times = np.arange(n) if whole.times is None else whole.times
     checked(Stream(str(out), "", names, whole.codes, times, nothing, np.arange(n), whole.parts))
 

@@ -1,4 +1,4 @@
-"""The three packages of one installation, and the files that it ships: whether they are where this one is, and complete."""
+"""Checks an installation: that its three packages lie beside each other, and that the files that it ships exist."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from pathlib import Path
 from seqsearch.core.errors import UserError
 
 ROOT = Path(__file__).parents[2]
+"""The folder of the installation, in which this package lies."""
 OURS = ("seqsearch", "actors", "protocols")
 
 
 def check_together() -> None:
-    """
+    """Check that Python finds all our packages beside this one.
+
     Raises:
-        UserError: Python finds a package of ours somewhere else than beside this one.
+        UserError: it finds one somewhere else, or not at all.
     """
     for name in OURS:
         spec = importlib.util.find_spec(name)
         if spec is None:
             raise UserError(f"{ROOT} has no {name}: install seqsearch again")
-        if spec.origin is None:  # a folder without __init__.py: what it does not have is still found in ours
+        if spec.origin is None:  # a folder without __init__.py does not hide our package: its modules are still found
             continue
         found = Path(spec.origin)
         found = found.parent if found.name == "__init__.py" else found
@@ -37,11 +39,14 @@ def check_together() -> None:
 
 
 def warn_of_hidden() -> None:
-    """Warn of folders of the user's that have code and the name of a package of ours, which hides them."""
+    """Warn of the user's files and folders with code that have the name of one of our packages, so that our package hides
+    them."""
     for entry in dict.fromkeys(sys.path):
         folder = Path(entry or ".").absolute() if entry or _has_cwd() else ROOT
+        if folder == ROOT:
+            continue
         for other in others_in(folder):
-            if folder != ROOT and _is_ours(other.stem):
+            if _is_ours(other.stem):
                 warnings.warn(
                     f"{other.stem} of seqsearch ({ROOT / other.stem}) hides {other}: rename {other.name} to import it",
                     stacklevel=3,
@@ -83,7 +88,7 @@ def _has_code(folder: Path) -> bool:
 
 
 def _is_ours(name: str) -> bool:
-    """Whether ``import`` takes ours."""
+    """Whether ``import`` of this name finds our package."""
     spec = importlib.util.find_spec(name)
     return spec is not None and spec.origin is not None and _is_same(Path(spec.origin).parents[1], ROOT)
 

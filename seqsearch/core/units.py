@@ -11,11 +11,11 @@ SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 LONGEST = 520 * SECONDS["w"]
-"""Seconds: ten years."""
+"""The longest duration in seconds: ten years."""
 LARGEST = 1 << 60
-"""Bytes: an exabyte."""
-DIGITS = 60
-"""Characters of a text, at most."""
+"""The largest size in bytes: an exabyte."""
+LONGEST_TEXT = 60
+"""Characters of a quantity that is read; a longer text counts as a number that is too large."""
 
 
 def duration(text: str | float) -> float:
@@ -49,9 +49,9 @@ def size(text: str | int) -> int:
 
 
 def _written(text: str | float) -> str:
-    """A quantity as it was written; what is too long for one is refused as too large."""
+    """The text of a quantity, in small letters. A text that is too long becomes a number that the caller refuses as too large."""
     try:
         written = str(text).strip().lower()
-    except ValueError:  # Python refuses to write it out
-        return "9" * DIGITS
-    return written if len(written) <= DIGITS else "9" * DIGITS
+    except ValueError:  # Python refuses to print an integer with too many digits
+        return "9" * LONGEST_TEXT
+    return written if len(written) <= LONGEST_TEXT else "9" * LONGEST_TEXT

@@ -1,9 +1,17 @@
 """The main path: ask -> submit -> wait -> journal -> tell.
 
-Rollouts are broken into edges here. An edge that is journalled is not run again; one that is in flight is waited for by everyone
-who needs it (single-flight). So nothing is trained twice, and a resumed run replays its past in milliseconds.
+A planner asks for rollouts, each of which learns a sequence of tasks. A rollout is broken into edges here; an *edge* learns one
+task from the state of the tasks before it (its *parent*). An edge that is in the journal is not run again. An edge that is in
+flight is waited for by every rollout that needs it (single-flight). So nothing is trained twice, and a resumed run replays its
+past in milliseconds.
 
-An edge of an additive method only adds a part to its parent: the edge that trains the part (`Edge.home`) goes before it.
+An *additive* method (`seqsearch.methods.base.Additive`) learns a *part* of each task that depends only on the task and on the
+first few tasks (their number is `MethodSpec.anchor`). The part is trained once, in the *home* edge (`Edge.home`): the edge that
+learns the task directly after those first tasks. Any other edge that learns the task adds the part (`StateKey.part`) to its
+parent, so its home edge is run before it.
+
+States are kept until they are dropped. A planner either lists states that it does not extend any more (`Planner.obsolete`), or
+leaves it to the search (`Planner.frees_parents`), which counts for each state the rollouts that still need it.
 """
 
 from __future__ import annotations
@@ -18,7 +26,7 @@ import numpy as np
 from seqsearch.core import stop
 from seqsearch.core.deadline import Deadline
 from seqsearch.core.outcomes import EdgeResult, Outcome, ProbeResult
-from seqsearch.core.types import Edge, Probe, Request, Rollout
+from seqsearch.core.types import Edge, Probe, Request, Rollout, StateKey
 from seqsearch.engine.evaluator import Evaluator, Job, JobResult, Ledger, Priority
 from seqsearch.planners.base import Planner
 
@@ -32,10 +40,11 @@ class Counts:
     naive: int = 0
     """Trainings that retraining every rollout from scratch would have taken."""
     shared: int = 0
-    """Results that rollouts needed and that took no training for them: another rollout had needed them before, the state was
-    there, or what is learned of the last task by itself was known. It never shrinks, and is the same in a resumed run."""
+    """Results of edges that a rollout needed and that took no training for this rollout: an earlier rollout had needed the edge,
+    or its state or its part existed. Counts savings within the study: the same in a resumed run. It never shrinks."""
     known: int = 0
-    """Edges and probes asked for that the journal could answer at once: trained before, by whoever needed them first."""
+    """Edges and probes that the journal answered at once, in this session. In a resumed run this includes everything that an
+    earlier session trained."""
     in_flight: int = 0
     """Edges and probes under way."""
     troubles: dict[str, str] = field(default_factory=dict)
@@ -61,6 +70,8 @@ class Search:
     """Drives planners with an evaluator.
 
     Args:
+        evaluator: runs edges and probes.
+        journal: the store of known results, to which new ones are added: the run's journal, or a way to it.
         observe: called after every change with the counts, for progress.
     """
 
@@ -72,6 +83,7 @@ class Search:
         self._waiting: dict[str, list[_Pending]] = {}
         self._probing: dict[str, list[tuple[Planner, Probe]]] = {}
         self._needed: Counter[str] = Counter()
+        """How many rollouts still need a state or part, of planners with `Planner.frees_parents`."""
         self._numbers = itertools.count()
         self.edges: dict[str, Edge] = {}
         """Every edge that was asked for, by the state it trains."""
@@ -113,7 +125,7 @@ class Search:
         asked = False
         for rank, planner in enumerate(planners):
             requests = planner.ask()
-            if planner.passes_on:
+            if planner.frees_parents:
                 edges = [e for r in requests if isinstance(r, Rollout) for e in r.edges()]
                 self._needed.update(digest for e in edges for digest in (e.key.parent.digest, e.key.part))
             for request in requests:
@@ -124,12 +136,9 @@ class Search:
         return asked
 
     def _drop(self, states: Iterable[str]) -> None:
-        """Forget states that no planner will extend; first tasks, which other planners share, and those that parts depend on stay
-        until all is done."""
+        """Drop states that no planner will extend, except for those that stay until all is done (`_stays`)."""
         edges = {s: self.edges.get(s) for s in states}
-        self.evaluator.drop(
-            [s for s, e in edges.items() if e is None or len(e.key.prefix) > max(1, e.key.method.anchor or 0)]
-        )
+        self.evaluator.drop([s for s, e in edges.items() if e is None or not _stays(e.key)])
 
     def _in_flight(self) -> int:
         return len(self._waiting) + len(self._probing)
@@ -155,20 +164,23 @@ class Search:
             self._note(edge)
             known = result_of(edge, self.journal)
             if known is None:
-                self._await(pending, edge if self.journal.edge(edge.home.digest) else edge.home)
+                part_is_trained = self.journal.edge(edge.home.digest) is not None
+                self._await(pending, edge if part_is_trained else edge.home)
                 return
             self.counts.known += edge is not pending.awaited
-            self.counts.shared += edge.digest in self._answered or (known.status == "ok" and not known.trained)
+            took_no_training = known.status == "ok" and not known.trained
+            self.counts.shared += edge.digest in self._answered or took_no_training
             self._answered.add(edge.digest)
             pending.results.append(known)
             if known.status != "ok":
                 break
-            if pending.planner.passes_on:
-                self._pass_on(edge)
+            if pending.planner.frees_parents:
+                self._release(edge)
         self._conclude(pending)
 
     def _note(self, edge: Edge) -> None:
-        """Remember an edge by its state; of methods that share it the first by label, whoever came first."""
+        """Remember an edge by its state. If several methods share the state, the edge of the method whose label comes first in
+        the alphabet is kept, so that the order in which they ask does not matter."""
         known = self.edges.get(edge.key.digest, edge)
         self.edges[edge.key.digest] = min(known, edge, key=lambda e: e.key.method.label)
 
@@ -182,11 +194,11 @@ class Search:
             self._waiting[edge.digest] = [pending]
             self.evaluator.submit(edge, pending.priority)
 
-    def _pass_on(self, edge: Edge) -> None:
-        """One rollout less needs what this edge started from. First tasks stay: later planners share them."""
+    def _release(self, edge: Edge) -> None:
+        """Count one rollout less that needs the parent and the part of this edge, and drop those that no rollout needs."""
         for digest in (edge.key.parent.digest, edge.key.part):
             self._needed[digest] -= 1
-            if digest and self._needed[digest] <= 0 and len(edge.key.prefix) > 2:
+            if digest and self._needed[digest] <= 0 and not _stays(edge.key.parent):
                 self._drop([digest])
 
     def _finish(self, job: Job, result: JobResult) -> None:
@@ -211,9 +223,15 @@ class Search:
         )
 
 
+def _stays(key: StateKey) -> bool:
+    """Whether a state is kept until all planners are done: the first task, which other planners share, and the first tasks that
+    the parts of an additive method depend on."""
+    return len(key.prefix) <= max(1, key.method.anchor or 0)
+
+
 def result_of(edge: Edge, ledger: Ledger) -> EdgeResult | None:
-    """Return the known result of an edge. If the part of the edge could not be learned, it is the result of the edge
-    that tried."""
+    """Return the known result of an edge. If its home edge failed, so that there is no part to add, it is the result of the home
+    edge."""
     known = ledger.edge(edge.digest)
     if known is not None:
         return known
@@ -228,9 +246,9 @@ def outcome(rollout: Rollout, results: Sequence[EdgeResult]) -> Outcome:
     n = len(rollout.key.prefix)
     accuracy, masked = np.full((n, n), np.nan), np.full((n, n), np.nan)
     for t, result in enumerate(results):
-        if (
-            result.status == "ok" and len(result.counts) == t + 1
-        ):  # of segments of a stream, groups are not what was learned
+        # Rows are for tasks: after t + 1 tasks there are t + 1 groups of test images, one for each task. After a segment of a
+        # stream there are as many groups as the stream is evaluated on, so that its row stays NaN.
+        if result.status == "ok" and len(result.counts) == t + 1:
             evaluated = np.array(result.counts)
             accuracy[t, : t + 1] = np.array(result.correct) / evaluated
             if result.masked_correct:

@@ -175,7 +175,7 @@ def known_before(trial: Trial, ledger: Ledger) -> list[EdgeResult]:
 class _TrialPlanner(CoroutinePlanner):
     """Asks for one rollout after the other."""
 
-    passes_on = True
+    frees_parents = True
 
     def __init__(self, trial: Trial) -> None:
         super().__init__()

@@ -2,9 +2,10 @@
 
 Equations and figures are those of "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models".
 
-FAISS searches neighbours, on the GPU of a worker that has one; cosines of all pairs are one matrix product. Beside each routine
-stands an exact numpy oracle of the same quantity.
-Shapes: ``N`` classes, ``n`` training images, ``m`` queries, ``d`` features.
+FAISS searches neighbours, on the GPU of a worker that has one; cosines of all pairs are one matrix product. `cosine_matrix` and
+`knn_nll` each have an exact numpy reference implementation for tests (`cosine_matrix_exact`, `knn_nll_exact`).
+Shapes: ``N`` classes, ``n`` training images, ``m`` queries, ``d`` features. A suffix of a name lists its axes; the capital D of
+``x_ND`` is ``d``, too.
 """
 
 from __future__ import annotations
@@ -103,9 +104,9 @@ def knn_nll(
 ) -> float:
     """Mean negative log-likelihood, in nats, of ``queries`` ``[m, d]`` under k-NN built from ``train`` ``[n, d]``.
 
-    The task feature of Algorithm 2, which leaves the classifier open. Here each of the ``min(k, n)`` nearest by cosine
-    votes for its label with weight exp(cos / temperature); a class's share ``v`` of the votes becomes
-    (v + smoothing) / (1 + smoothing C), with C the number of labels that occur, so that the result is finite. Labels
+    The scalar by which Algorithm 2 describes a task ("task feature"). The paper leaves the classifier open. Here each of the
+    ``min(k, n)`` nearest by cosine votes for its label with weight exp(cos / temperature); a class's share ``v`` of the votes
+    becomes (v + smoothing) / (1 + smoothing C), with C the number of labels that occur, so that the result is finite. Labels
     are any integers; a query's label need not occur in training. Of images equally near at rank k, FAISS picks.
 
     ``device`` is that of the worker that asks. On ``cuda`` FAISS searches on the GPU if it sees one, in float32 as on the
@@ -116,8 +117,8 @@ def knn_nll(
     """
     train_nd, query_md = unit_rows(train), unit_rows(queries)
     labels_n, truth_m = _labels(train_labels, train_nd), _labels(query_labels, query_md)
-    cosines_mk, nearest_mk = _nearest(query_md, train_nd, _neighbours(k, train_nd), device)
-    return _vote(cosines_mk, labels_n[nearest_mk], labels_n, truth_m, temperature, smoothing)
+    cosines_mk, nearest_mk = _search(query_md, train_nd, _neighbours(k, train_nd), device)
+    return _mean_nll(cosines_mk, labels_n[nearest_mk], labels_n, truth_m, temperature, smoothing)
 
 
 def knn_nll_exact(
@@ -136,9 +137,9 @@ def knn_nll_exact(
     for q, label in zip(np.asarray(queries, dtype=np.float64), np.asarray(query_labels).tolist(), strict=True):
         norms = np.linalg.norm(x, axis=1) * np.linalg.norm(q)
         cosines = np.divide(x @ q, norms, out=np.zeros(len(x)), where=norms > 0)
-        nearest = np.argsort(-cosines, kind="stable")[:k]
-        weights = np.exp((cosines[nearest] - cosines.max()) / temperature)
-        votes = {c: float(weights[y[nearest] == c].sum()) + smoothing * float(weights.sum()) for c in classes}
+        voters = np.argsort(-cosines, kind="stable")[:k]
+        weights = np.exp((cosines[voters] - cosines.max()) / temperature)
+        votes = {c: float(weights[y[voters] == c].sum()) + smoothing * float(weights.sum()) for c in classes}
         losses.append(-np.log(votes[label] / sum(votes.values())))
     return float(np.mean(losses))
 
@@ -149,7 +150,8 @@ def unit_rows(x: ArrayLike) -> Float32:
     if matrix.ndim != 2:
         raise ValueError(f"features must be a matrix [n, d], not of shape {matrix.shape}")
     # A first division by the largest entry keeps the squares of very large or very small features inside float32.
-    high, low = (extreme(axis=1, keepdims=True, initial=0.0) for extreme in (matrix.max, matrix.min))
+    high = matrix.max(axis=1, keepdims=True, initial=0.0)
+    low = matrix.min(axis=1, keepdims=True, initial=0.0)
     largest = np.maximum(high, -low)
     if not np.isfinite(largest).all():
         raise ValueError("features are not finite")
@@ -180,20 +182,21 @@ def searches_on_gpu(device: str, k: int) -> bool:
 
 
 def nearest(queries: Float32, among: Float32, k: int, device: str = "cpu") -> tuple[Float32, NDArray[np.int64]]:
-    """The ``k`` largest cosines of each query ``[m, k]``, largest first, and whose they are among ``[n, d]``, exactly.
+    """The ``k`` largest cosines of each query ``[m, k]``, largest first, and the rows of ``among`` that have them ``[m, k]``. The
+    search is exact.
 
-    Both are `unit_rows`; ``k`` is at most n.
+    ``queries`` ``[m, d]`` and ``among`` ``[n, d]`` are `unit_rows`; ``k`` is at most n.
 
     Raises:
         ValueError: ``k`` below 1 or above n.
     """
     if k > len(among):
         raise ValueError(f"{len(among)} rows have no {k} nearest")
-    return _nearest(queries, among, _neighbours(k, among), device)
+    return _search(queries, among, _neighbours(k, among), device)
 
 
-def _nearest(query_md: Float32, train_nd: Float32, k: int, device: str) -> tuple[Float32, NDArray[np.int64]]:
-    """The ``k`` largest inner products of each query ``[m, k]``, and whose they are ``[m, k]``."""
+def _search(query_md: Float32, train_nd: Float32, k: int, device: str) -> tuple[Float32, NDArray[np.int64]]:
+    """The ``k`` largest inner products of each query ``[m, k]``, and the training rows that have them ``[m, k]``; by FAISS."""
     import faiss
 
     if searches_on_gpu(device, k):
@@ -214,7 +217,7 @@ def _gpu_resources() -> Any:
     return resources
 
 
-def _vote(
+def _mean_nll(
     cosines_mk: Float32,
     labels_mk: NDArray[np.int64],
     labels_n: NDArray[np.int64],
@@ -222,6 +225,7 @@ def _vote(
     temperature: float,
     smoothing: float,
 ) -> float:
+    """Mean negative log-likelihood of the queries from the votes of their neighbours, see `knn_nll`."""
     logits = cosines_mk.astype(np.float64) / temperature
     weights = np.exp(logits - logits.max(axis=1, keepdims=True))
     share = (weights * (labels_mk == truth_m[:, None])).sum(axis=1) / weights.sum(axis=1)

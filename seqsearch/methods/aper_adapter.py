@@ -12,13 +12,13 @@ Trainable: the adapters, on the first task. Stored: adapters and one prototype o
 
 Departures from the public code, and why (effects are not measured unless given):
 - no dropout within adapters and no augmentation, as in all methods here.
-- the cosine classifier starts at N(0, 0.01^2); there, uniformly within 1 / sqrt(d). Only directions count, but a step turns a
-  short vector further: as 1 / |w|^2, 4.3 times as far at d = 768 at first. On the glyphs the published start
+- the cosine classifier starts at N(0, 0.01^2); in the public code, uniformly within 1 / sqrt(d). Only directions count, but a
+  step turns a short vector further: as 1 / |w|^2, 4.3 times as far at d = 768 at first. On the glyphs the published start
   changes Acc by .000 +- .000 (here and in RanPAC), -.003 +- .003 (EASE) and +.007 +- .010 (RanPAC, ``adapt=full``; three
   sequences, `benchmarks.learning.departures`).
 - the published settings are GTEP's "original" ones (10 epochs at .05), not those of the toolbox (20 at .01).
 - on the embedded backbone the learning rate is .2: at .05 the few steps of a small task move features by half a hundredth.
-  Moving them a lot costs accuracy there (Adam at .003: .802 against .851).
+  Moving them a lot costs accuracy on this backbone (Adam at .003: .802 against .851).
 """
 
 from __future__ import annotations

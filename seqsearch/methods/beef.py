@@ -21,13 +21,13 @@ exemplars as `replay` stores them. Forward and backward prototypes are of one ta
 - all old networks but the first go on learning batch statistics, of images and of rivals, in both stages; so they are not
   stored once. In the default all are in eval mode, the new one in fusion as well.
 - fusion, and the scores right after a task, leave out the biases that old classes had: they are overwritten where they should
-  be added to. From the next task on they are there.
+  be added to. From the next task on they are included.
 
 Other departures from the public code, and why (effects are not measured unless given):
 - rivals are made with the network itself in eval mode, not with a copy of it for every step: that is the same, and faster.
 - images of new classes for fusion are drawn once, as many of each as every old class has exemplars.
-- memory is 2000 images together, as in GTEP's experiments (there 20 a class: ``memory=20,memory_of=class``); new heads start
-  with the same values in all continuations of one state; learning rates fall by the step.
+- memory is 2000 images together, as in GTEP's experiments (in PyCIL 20 a class: ``memory=20,memory_of=class``); new heads start
+  alike in all continuations of one state; rates fall by the step.
 
 A step passes its images through the network five times, three of them for the rivals. On ``scratch:tiny`` the rate is .1,
 epochs are 8 and those of fusion 10: the best on three draws of classes of these, of a rate of .05, and of 15 and 15 epochs.

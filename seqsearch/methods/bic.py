@@ -4,14 +4,14 @@
 
 The new classes have the more images, so that their scores are too large. From the second task on some images of every class are
 put aside, equally many of each: ``split_ratio`` of what the memory held of an old class. Stage 1 learns from all others. With z
-the scores of the network being trained, o those of the network before the task for the old classes, both corrected as the
-tasks before ask, and k the share of old classes among all,
+the scores of the network being trained, o those of the network before the task for the old classes, both with old classes
+corrected by the alpha and beta of the earlier tasks, and k the share of old classes among all,
 
     (1 - k) CE(z, y) + k KD(z_old, o),    KD(z, o) = - sum_c softmax(o / T)_c log softmax(z / T)_c.
 
 Stage 2 keeps the network as it is, and learns from the images put aside two numbers of the new task: scores of its classes
-become ``alpha z + beta``, by cross-entropy among all classes. The first task's are never corrected. ``lamb`` other than 0 weighs
-the two losses of stage 1 as GTEP does: ``CE + lambda KD``.
+become ``alpha z + beta``, by cross-entropy among all classes. The first task's are never corrected. With ``lamb`` 0 the two
+losses of stage 1 are weighed by k as above; with any other value as in GTEP: ``CE + lambda KD``.
 
 Where the memory is too small to put an image of each class aside, there is no stage 2: alpha stays 1 and beta 0. The notes of a
 training say how many images of a class were put aside (``validation``).
@@ -21,16 +21,16 @@ and beta of each task, exemplars as pool rows, and the means of their features f
 network is not stored: it is the state before the task.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
-- the first task has GTEP's schedule (200 epochs, decay 5e-4); there it has that of the others.
+- the first task has GTEP's schedule (200 epochs, decay 5e-4); in PyCIL it has that of the later tasks.
 - with ``form=paper`` (the default) stage 2 takes the cross-entropy of the scores, with the network in eval mode and images as
-  they are. With ``form=published`` it is as there: the cross-entropy of the softmax of the scores, taken as scores, whose
+  they are. With ``form=published`` it is as in PyCIL: the cross-entropy of the softmax of the scores, taken as scores, whose
   gradient vanishes where a class is certain; the network in train mode, so that its batch statistics go on moving; images
   augmented. On ``scratch:tiny`` that is 2.5 pp worse (30 draws, [1.1, 3.8]; docs/methods.md).
-- every class leaves at least one image for stage 1, so that fewer may be put aside; there too few images are an error, and none
-  as well.
-- ``correction_epochs`` gives stage 2 a length of its own: with few images that of stage 1 is few steps. 0 is as there.
-- learning rates fall by the step, not by the epoch; weights of the first task are drawn from its seed; new head rows start with
-  the same values in all continuations of one state.
+- every class leaves at least one image for stage 1, so that fewer may be put aside. In PyCIL it is an error if a class has too
+  few images, or if none is put aside.
+- ``correction_epochs`` gives stage 2 a length of its own: with few images that of stage 1 is few steps. 0 is as in PyCIL.
+- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike in all continuations of
+  one state.
 
 On ``scratch:tiny`` lambda is 1 and the split ratio .2, the images put aside are few and seen often; a ratio of .3, tried on three
 draws of classes, did not differ from it. docs/methods.md has the accuracies.
@@ -119,8 +119,8 @@ class BiC(Single):
         return self.finish(task, head, report)
 
     def _loss(self, head: Head, known: Tensor, old: int) -> Callable[[Batch], Tensor]:
-        """Of stage 1, by the corrections ``known`` ``[C, 2]``."""
-        config, answers, before = self.config, self.answers(), self.corrections
+        """The loss of stage 1; ``known`` ``[C, 2]`` are the corrections of all classes, neutral for those of the task."""
+        config, old_scores, before = self.config, self.answers(), self.corrections
         share = old / len(known)
 
         def loss_of(part: Batch) -> Tensor:
@@ -128,7 +128,7 @@ class BiC(Single):
             loss = functional.cross_entropy(scores, part.targets)
             if not old:
                 return loss
-            kd = distillation(scores[:, :old], corrected(answers(part.images), before), config.temperature)
+            kd = distillation(scores[:, :old], corrected(old_scores(part.images), before), config.temperature)
             return weighed(loss, kd, config.lamb, share)
 
         return loss_of
@@ -181,7 +181,7 @@ class BiC(Single):
         self.corrections = state["corrections"].to(self.context.device, copy=True)
 
     def memory_footprint(self) -> Footprint:
-        return self.footprint(self.head.bytes + 8 * self.n_tasks)
+        return self.footprint(self.head.bytes + 8 * self.n_tasks)  # alpha and beta of each task: two floats of 4 bytes
 
 
 def corrected(scores: Tensor, corrections: Tensor) -> Tensor:

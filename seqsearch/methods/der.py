@@ -15,8 +15,8 @@ head; exemplars as pool rows and the means of their features.
 
 Departures from the public code (PyCIL, which has neither the paper's masks nor its pruning), and why (effects are not measured
 unless given):
-- learning rates fall by the step, not by the epoch; weights of the first task are drawn from its seed; new head rows start with
-  the same values in all continuations of one state.
+- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike in all continuations of
+  one state.
 - in the first task there is no auxiliary head; PyCIL has one that no loss reads.
 - the authors retrain the classifier on a balanced set afterwards. PyCIL scales the new rows instead, as here.
 - without augmentation the features of frozen networks are computed once a task.

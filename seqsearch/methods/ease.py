@@ -22,12 +22,12 @@ Departures from the public code, and why (effects are not measured unless given)
 - sets are found by task, not by arithmetic on a common task size; their start and the order of images do not depend on the
   depth, so that a task's adapters are the same wherever it comes.
 - no dropout within adapters and no augmentation, as in all methods here.
-- cosine classifiers start at N(0, 0.01^2); there, uniformly within 1 / sqrt(d). See `aper_adapter`.
+- cosine classifiers start at N(0, 0.01^2); in the public code, uniformly within 1 / sqrt(d). See `aper_adapter`.
 - no accuracy given the task: the public code prints one beside the real one.
 - the published settings are GTEP's "original" ones; the options for features of the bare network (weight beta, off by
   default) and for stored images are left out.
 - on the embedded backbone the learning rate is .2: at .05 the few steps of a small task move features by less than a
-  thousandth. Moving them a lot costs accuracy there (Adam at .003: .830 against .848).
+  thousandth. Moving them a lot costs accuracy on this backbone (Adam at .003: .830 against .848).
 """
 
 from __future__ import annotations

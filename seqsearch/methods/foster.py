@@ -15,13 +15,12 @@ Trainable: the second network with both heads, then the student. Stored: old net
 teacher and student, and exemplars as `replay` stores them. Networks are final when their task is: what a task stores anew is two.
 
 Departures from the public code (PyCIL, the configuration of its authors), and why (effects are not measured unless given):
-- n_c counts the images that are learned from. There it is the room for each old class, and for new ones 500 on CIFAR-100,
+- n_c counts the images that are learned from. In PyCIL it is the memory for each old class, and for new ones 500 on CIFAR-100,
   elsewhere the sum of the images' positions in the data set: weights were as if new classes had no end of images.
-- memory is 2000 images together, as in GTEP's experiments; there 20 a class (``memory=20,memory_of=class``).
-- ``boost`` and ``lamb`` are parameters, as GTEP samples them (its lambda of FE and of KD); there 1.
-- new heads start with the same values in all continuations of one state; learning rates fall by the step. Weight
-  alignment, and a head without weights from old features to new classes (``oofc=az``), are not offered: that configuration leaves
-  both out.
+- memory is 2000 images together, as in GTEP's experiments; in PyCIL 20 a class (``memory=20,memory_of=class``).
+- ``boost`` and ``lamb`` are parameters, as GTEP samples them (its lambda of FE and of KD); in PyCIL 1.
+- new heads start alike in all continuations of one state, rates fall by the step. Weight alignment, and a head without weights
+  from old features to new classes (``oofc=az``), both of which that configuration leaves out, are not offered.
 - without augmentation the features of frozen networks are computed once a task.
 
 On ``scratch:tiny`` T is 1, which did better than 2 on three draws of classes, where rates of .02 and .1, lamb = 2 and 10 to 20

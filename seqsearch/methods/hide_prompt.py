@@ -27,14 +27,14 @@ Departures from the public code, and why (effects are not measured unless given)
   correctly; the same networks on batches of mixed tasks .819; the default .822. With the embedded preset, whose prompts
   change little, it makes no difference (.831, .833, .833).
 - both stages of a task are learned one after the other, not two runs through all tasks: the second never looks ahead.
-- an alignment epoch has as many steps as there are classes; there, as there were OLD classes. Centroids are drawn by
-  their share of the images; there, all alike, but those of one image never.
+- an alignment epoch has as many steps as there are classes; in the public code, as there were OLD classes. Centroids are
+  drawn by their share of the images; in the public code, all alike, but those of one image never.
 - k-means has at most as many clusters as a class has different images, starts from a seed and runs once.
-- rates are given as they act. There those of both stages and of the first alignment are multiplied by batch size / 256, that
-  of the second alignment is not: one 0.005 acts as 0.00047 and as 0.005.
+- rates are given as they act. In the public code those of both stages and of the first alignment are multiplied by batch size /
+  256, that of the second alignment is not: one 0.005 acts as 0.00047 and as 0.005.
 - a step has 24 images. The published runs have eight processes of 24 each with one mean gradient, 192 images a step, at the
   same rates: here there are eight times as many steps.
-- weight decay acts on neither stage there, because an option declared twice keeps its first default, 0; here it is a
+- weight decay acts on neither stage in the public code, because an option declared twice keeps its first default, 0; here it is a
   parameter. Cosine by step.
 - no augmentation, no dropout; average-pooled features where the backbone pools so.
 """

@@ -14,10 +14,10 @@ Trainable: the new last stage, all rows of the head, the shared stages with ``tr
 ones once for all states that share them; the shared stages; the head; exemplars as pool rows and the means of their features.
 
 Departures from the public code (PyCIL, and the authors' like it), and why (effects are not measured unless given):
-- learning rates fall by the step, not by the epoch; weights of the first task are drawn from its seed; new head rows start with
-  the same values in all continuations of one state.
+- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike in all continuations of
+  one state.
 - stages are those of the backbone, so that the first task trains the same network as other methods' do.
-- ``scheduler=cosine`` ends with the training; there its length is a setting of its own (``t_max``).
+- ``scheduler=cosine`` ends with the training; in PyCIL its length is a setting of its own (``t_max``).
 - GTEP samples an exemplar batch size. In public code it is the batch in which features of exemplars are computed, which decides
   nothing: there is no such parameter here.
 

@@ -30,9 +30,9 @@ Departures from the public code (PyCIL), and why (effects are not measured unles
   here within a few epochs (-3.6), and nothing is learned.
 - lambda_c = 5 and lambda_f = 1 are PyCIL's. The authors' code has 3 and 1 on CIFAR-100, 8 and 10 on ImageNet-100.
 - PyCIL's network for CIFAR has 1 x 1 convolutions as shortcuts for this method alone; ``scratch:resnet32`` has none.
-- the first task has GTEP's schedule; there it has that of the others. Rates fall by the step.
-- weights of the first task are drawn from its seed, and new proxies start with the same values in all continuations
-  of one state: uniform within +- 1 / sqrt(d), as there. The authors start them at clusters of the new classes' features.
+- the first task has GTEP's schedule; in PyCIL it has that of the later tasks. Rates fall by the step.
+- weights of the first task are drawn from its seed, and new proxies start alike in all continuations of one state: uniform
+  within +- 1 / sqrt(d), as in PyCIL. The authors start them at clusters of the new classes' features.
 - the maps are those behind each stage, of whatever network has stages; transformers have none and are refused.
 - the maintainers write in that code that its results are below the paper's. It prints those of ``nme``, and GTEP does not say
   which it reports: here the proxies predict, and ``nme`` is reported beside them.

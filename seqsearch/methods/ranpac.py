@@ -23,10 +23,11 @@ Departures from the public code, and why (effects are not measured unless given)
 - plain ridge scores. Some ports keep the solved V in a cosine layer, which divides scores by the norms of h and of each class's
   column of V; what is left is not the least-squares solution. On the glyphs (.881) that is -.002 +- .006, with lambda chosen
   as in PILOT, too, -.004 +- .007 (10 sequences, paired, 95 %: `benchmarks.learning.departures`): no significant difference.
-- the cosine classifier of the first task starts at N(0, 0.01^2); there, uniformly within 1 / sqrt(d). See `aper_adapter`.
-- with ``adapt=full`` its factor on cosines is fixed at 16; there, and here with adapters, it is learned, from 1.
+- the cosine classifier of the first task starts at N(0, 0.01^2); in the public code, uniformly within 1 / sqrt(d). See
+  `aper_adapter`.
+- with ``adapt=full`` its factor on cosines is fixed at 16; in the public code, and here with adapters, it is learned, from 1.
 - no dropout within adapters and no augmentation, as in all methods here. On the embedded backbone adapters gain nothing (glyphs:
-  .867 against .866), and ``adapt=none`` is the default there.
+  .867 against .866), and ``adapt=none`` is the default on it.
 - GTEP's "prompt token num" is left out: it does nothing unless the first task trains prompts instead of adapters.
 """
 

@@ -7,9 +7,9 @@ Trainable: the whole network and all head rows. Stored: network (batch statistic
 means of their features for the second classifier, ``nme``.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
-- where the memory cannot be shared out equally, the first classes keep an image more; there the rest stays empty.
-- learning rates fall by the step, not by the epoch; weights of the first task are drawn from its seed; new head rows start with
-  the same values in all continuations of one state.
+- where the memory cannot be shared out equally, the first classes keep an image more; in PyCIL the rest stays empty.
+- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike in all continuations of
+  one state.
 """
 
 from __future__ import annotations

@@ -19,18 +19,19 @@ attention, M, V; all rows of the head. Stored: all networks, the old ones once f
 predictor; the head; exemplars as pool rows and the means of their features.
 
 Departures from the public code (the authors' and PyCIL's), and why (effects are not measured unless given):
-- there classes are learned from both views, which AutoAugment and cutting out make (``train_2``): an advantage that other methods
-  of the same table do not have. Here views are made by the recipe of all methods from scratch (crop, flip, brightness), always:
-  InfoNCE needs two. With ``--augment none`` they serve InfoNCE alone, and classes are learned from images as they are; with
-  ``published`` from both views; with ``autoaugment`` AutoAugment makes the views, too.
+- in the public code classes are learned from both views, which AutoAugment and cutting out make (``train_2``): an advantage that
+  other methods of the same table do not have. Here views are made by the recipe of all methods from scratch (crop, flip,
+  brightness), always: InfoNCE needs two. With ``--augment none`` they serve InfoNCE alone, and classes are learned from images as
+  they are; with ``published`` from both views; with ``autoaugment`` AutoAugment makes the views, too.
 - with ``--augment none`` g sees both views and, for the merged features, the image as it is; its running statistics follow all
   three.
 - batch statistics of a new network begin as the last network's, not anew: few steps do not find them again.
 - the first networks g and ``f_1`` begin alike: a method is given one network from scratch. Rates fall by the step.
 - a batch without images of the task has no last line (the published mean over none is not a number).
-  There attention and M then have gradients of zero, so that momentum and decay go on moving them; here they stand still.
-- heads, projector and predictor start with the same values in all continuations of one state. Old rows of the head start with
-  zeros over new features, as the authors' do; PyCIL draws them.
+  In the public code attention and M then have gradients of zero, so that momentum and decay go on moving them; here they stand
+  still.
+- heads, projector and predictor begin alike in all continuations of one state. Old rows of the head begin with zeros over new
+  features, as the authors' do; PyCIL draws them.
 
 On ``scratch:tiny`` a task has 10 epochs: of 8, 10 and 15, tried on three draws of classes, the fewest that learned well, since an
 epoch takes longer than one of `der`. docs/methods.md has the accuracies.

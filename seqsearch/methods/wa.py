@@ -9,20 +9,21 @@ on new images and exemplars together, and k the share of old classes among all,
 
 The new classes have the more images, so that their rows of the head grow longer and their scores larger. After each task but
 the first the new rows are multiplied by ``mean ||w_old|| / mean ||w_new||`` (weight aligning), and the next task goes on from
-there. ``lamb`` other than 0 weighs the two losses as GTEP does: ``CE + lambda KD``.
+there. With ``lamb`` 0 the two losses are weighed by k as above; with any other value as in GTEP: ``CE + lambda KD``.
 
 Trainable: the whole network and all head rows. Stored: network (batch statistics too), head, exemplars as pool rows, and the
 means of their features for the second classifier, ``nme``. The old network is not stored: it is the state before the task.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
-- learning rates fall by the step, not by the epoch; weights of the first task are drawn from its seed; new head rows start with
-  the same values in all continuations of one state.
-- rows are aligned once; there twice, and the second time changes nothing. Biases are left as they are, here as there.
+- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike in all continuations of
+  one state.
+- rows are aligned once; in PyCIL twice, and the second time changes nothing. Biases are left as they are, as in PyCIL.
 - the paper also keeps weights from becoming negative in training (weight clipping); PyCIL does not, nor does this.
 
 On ``scratch:tiny`` lambda is 1: on three draws of classes, with the published weight decay, the share of old classes left
 cross-entropy too little weight in 15 epochs; lambda = .5 and 2 did no better. With that decay new rows also stay shorter than old
-ones there, and aligning prefers new classes all the more; hence a larger one (`SHORT_DECAY`). docs/methods.md has the accuracies.
+ones there, and aligning prefers new classes all the more; hence a larger one (`seqsearch.methods.parts.training.SHORT_DECAY`).
+docs/methods.md has the accuracies.
 """
 
 from __future__ import annotations
@@ -45,14 +46,14 @@ class WA(Single):
 
     def fit_task(self, task: TaskData) -> FitReport:
         config, head, old = self.config, self.grown_head(task), task.columns.start
-        answers, share = self.answers(), old / task.columns.stop
+        old_scores, share = self.answers(), old / task.columns.stop
 
         def loss_of(part: Batch) -> Tensor:
             scores = head(self.backbone(part.images))
             loss = functional.cross_entropy(scores, part.targets)
             if not old:
                 return loss
-            kd = distillation(scores[:, :old], answers(part.images), config.temperature)
+            kd = distillation(scores[:, :old], old_scores(part.images), config.temperature)
             return weighed(loss, kd, config.lamb, share)
 
         report = self.train(task, self.with_exemplars(task), self.groups(task, head), [self.backbone], loss_of)

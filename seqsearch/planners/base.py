@@ -69,8 +69,9 @@ class Planner(Protocol):
 
     name: str
 
-    passes_on: bool
-    """Its rollouts need a state only until the next task is learned; else it says itself which states are `obsolete`."""
+    frees_parents: bool
+    """Whether its rollouts need a state only until the next task is learned, so that the search may then drop the parent state.
+    If False, the planner itself lists the states that are `obsolete`."""
 
     @property
     def done(self) -> bool: ...
@@ -96,7 +97,7 @@ class CoroutinePlanner(ABC):
     """Runs a plan. Subclasses implement `plan`."""
 
     name = "planner"
-    passes_on = False
+    frees_parents = False
 
     def __init__(self) -> None:
         self.done = False

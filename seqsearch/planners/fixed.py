@@ -34,11 +34,11 @@ class FixedPlanner(CoroutinePlanner):
         evaluated: on ``test`` the tasks are learned as they are `reported`, from all other images; on ``reward`` (tuning) these
             are held back.
 
-    A state is passed on from task to task and then dropped. When it is done, ``outcomes[method label][sequence][replicate]`` are
-    in the order given.
+    The state of a task is dropped when the next task is learned (`frees_parents`). When the planner is done, its results are in
+    ``outcomes[method label][sequence][replicate]``, in the order given.
     """
 
-    passes_on = True
+    frees_parents = True
 
     def __init__(
         self,

@@ -130,7 +130,8 @@ class Proposals:
     def followups(
         self, prefix: Tasks, task: Task, arms: list[Arm], geometry: Geometry | None, draw: int, t: int, count: int
     ) -> list[Task]:
-        """Look-ahead tasks. Draw ``n`` is the same for every sibling as far as their classes allow (common random numbers)."""
+        """Look-ahead tasks. Draw ``n`` is the same for all candidates of one step as far as their classes allow (common random
+        numbers)."""
         s, found = self.settings, list[Task]()
         rng = self.rng(t, "followups", draw)
         class_order, arm_order = rng.permutation(self.pool.known(t)), rng.permutation(len(arms))

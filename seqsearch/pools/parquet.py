@@ -130,7 +130,7 @@ class ParquetPool:
     @property
     def captioned(self) -> bool:
         """Its images have captions, as far as the footers of its files say."""
-        return self._captions.there
+        return self._captions.exists
 
     def captions(self, rows: Rows) -> list[list[str]]:
         """All texts of each row; an empty list where there is none.

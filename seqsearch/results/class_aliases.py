@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
@@ -22,12 +23,17 @@ def plain(name: str) -> str:
     return "".join(c for c in name.casefold() if c.isalnum())
 
 
-def forms(c: FrozenClass) -> tuple[set[str], set[str]]:
-    """Return the names that a class may have, in the form of `plain`.
+class Forms(NamedTuple):
+    """Names that a class may have, in the form of `plain`."""
 
-    Returns:
-        First the names of the class itself: with and without the number before it, as it reads, and the first part of that
-        before a comma. Then the other parts, which are other words for it.
+    own: set[str]
+    """The name of the class with and without the number before it, what it reads, and the part of that before the first comma."""
+    further: set[str]
+    """The other parts of what it reads, which are other words for the class."""
+
+
+def forms(c: FrozenClass) -> Forms:
+    """Return the names that a class may have.
 
     >>> tuple(map(sorted, forms(FrozenClass("001.Laysan_Albatross", "", ""))))
     (['001laysanalbatross', 'laysanalbatross'], [])
@@ -36,7 +42,7 @@ def forms(c: FrozenClass) -> tuple[set[str], set[str]]:
     """
     first, *others = c.reads.split(",")
     own = {plain(text) for text in (c.name, _NUMBER.sub("", c.name, count=1), c.reads, first)} - {""}
-    return own, {plain(text) for text in others} - {""} - own
+    return Forms(own, {plain(text) for text in others} - {""} - own)
 
 
 def called(classes: Sequence[FrozenClass], there: Sequence[str], where: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""How is a figure placed among random draws, and what lies beyond them? Shares, quantiles and tails of any distribution.
+"""Where does a value lie among random draws, and how much lies beyond them? Shares, quantiles and tails of any distribution.
 
 All statements assume independent draws, and nothing of their distribution; ties are on the safe side.
 """
@@ -32,19 +32,21 @@ class Tails:
     share_beyond: float
 
 
-def tails(random: ArrayLike, level: float = 0.95) -> Tails:
-    """Tail statements from ``random [L]``, accuracies of independently drawn orders.
+def tails(random_accuracies: ArrayLike, level: float = 0.95) -> Tails:
+    """Tail statements from ``random_accuracies [L]`` of independently drawn orders.
 
-    Fewer than share p of all orders lie below the worst of L unless all L missed a share p, which has probability
-    (1 - p)^L: "Determination of Sample Sizes for Setting Tolerance Limits" (Wilks, 1941), one-sided.
+    If a share of p or more of all orders lies below the worst of the L draws, then all L draws fell outside the worst share p of
+    the orders. This has probability (1 - p)^L: "Determination of Sample Sizes for Setting Tolerance Limits" (Wilks, 1941),
+    one-sided.
     """
-    x = accuracies(random, "accuracies of random orders")
+    x = accuracies(random_accuracies, "accuracies of random orders")
     return Tails(float(x.min()), float(x.max()), len(x), 1 / (len(x) + 1), share_beyond(len(x), level))
 
 
 def share_beyond(L: int, level: float = 0.95) -> float:
     """With confidence ``level`` at most this share lies below the worst of ``L`` independent draws: 1 - (1 - level)^(1 / L)."""
-    return -math.expm1(math.log(2 * tail(level)) / L)
+    both_sides = 2 * tail(level)  # 1 - level
+    return -math.expm1(math.log(both_sides) / L)
 
 
 def needed_for(p: float, level: float = 0.95) -> int:
@@ -58,22 +60,24 @@ def needed_for(p: float, level: float = 0.95) -> int:
     """
     if not 0 < p < 1:
         raise ValueError(f"a share of orders lies between 0 and 1, not at {p}")
-    return math.ceil(math.log(2 * tail(level)) / math.log1p(-p) - 1e-9)
+    both_sides = 2 * tail(level)  # 1 - level
+    return math.ceil(math.log(both_sides) / math.log1p(-p) - 1e-9)
 
 
 def share(count: int, n: int, level: float = 0.95) -> Interval:
     """A share of ``n`` independent draws, with the bounds of Clopper and Pearson (1934): at least ``level``."""
-    beyond = tail(level)
-    low = float(special.betaincinv(count, n - count + 1, beyond)) if count else 0.0
-    high = float(special.betainccinv(count + 1, n - count, beyond)) if count < n else 1.0
+    each_side = tail(level)
+    low = float(special.betaincinv(count, n - count + 1, each_side)) if count else 0.0
+    high = float(special.betainccinv(count + 1, n - count, each_side)) if count < n else 1.0
     return Interval(count / n, low, high)
 
 
-def quantile(gaps: Float64, q: float, level: float = 0.95) -> Interval:
-    """The ``q`` quantile of ``gaps [L]``, with order statistics as bounds: for any distribution they hold in at least ``level``
+def quantile(values: Float64, q: float, level: float = 0.95) -> Interval:
+    """The ``q`` quantile of ``values [L]``, with order statistics as bounds: for any distribution they hold in at least ``level``
     ("Order Statistics", David and Nagaraja, 2003, section 7.1). NaN where L is too small for one of them.
     """
-    value, bounds = float(np.quantile(gaps, q)), np.asarray(stats.quantile_test(gaps, p=q).confidence_interval(level))
+    value = float(np.quantile(values, q))
+    bounds = np.asarray(stats.quantile_test(values, p=q).confidence_interval(level))
     return Interval(value, *bounds.tolist()) if np.isfinite(bounds).all() else Interval(value)
 
 
@@ -85,21 +89,23 @@ def running_share(count: int, n: int, level: float = 0.95) -> Interval:
     """``count`` of ``n`` independent draws, with bounds that hold for ALL n together with probability ``level``.
 
     The lower bound is the share p that the draws speak against by 2 / (1 - ``level``): M_n(p), the mean over all shares above p
-    of the likelihood ratio to p, is a supermartingale wherever the true share is at most p, and exceeds that at any time with
-    half of 1 - ``level`` (Ville's inequality; "Statistical Methods Related to the Law of the Iterated Logarithm", Robbins, 1970).
-    The upper bound is that of the others. Exact for any share; wider than Clopper and Pearson's, which hold for one n that was
-    fixed beforehand.
+    of the likelihood ratio to p, is a supermartingale wherever the true share is at most p. It ever exceeds 2 / (1 - ``level``)
+    with probability at most (1 - ``level``) / 2 (Ville's inequality; "Statistical Methods Related to the Law of the Iterated
+    Logarithm", Robbins, 1970). The upper bound is 1 minus the lower bound of the complement, ``n - count`` of ``n``. Exact for
+    any share; wider than Clopper and Pearson's, which hold for one n that was fixed beforehand.
 
     Raises:
         ValueError: not 0 to n of n draws, of which there is one at least.
     """
     if not 0 <= count <= n or n < 1:
         raise ValueError(f"{count} of {n} draws")
-    return Interval(count / n, _lower(count, n, tail(level)), 1 - _lower(n - count, n, tail(level)))
+    each_side = tail(level)
+    return Interval(count / n, _lower(count, n, each_side), 1 - _lower(n - count, n, each_side))
 
 
-def _lower(count: int, n: int, beyond: float) -> float:
-    wanted = -math.log(beyond)
+def _lower(count: int, n: int, each_side: float) -> float:
+    """The lower bound of `running_share` that fails with probability at most ``each_side``."""
+    wanted = -math.log(each_side)
     if count == 0 or _log_evidence(SMALLEST, count, n) < wanted:
         return 0.0
     most = min(count / n, 1 - SMALLEST)
@@ -118,7 +124,7 @@ def _log_evidence(p: float, count: int, n: int) -> float:
 
 @dataclass(frozen=True)
 class OrderPercentile:
-    """Where one order stands: ``share``, that of random orders that are less accurate, 0 to 1, counted, ties half."""
+    """Where one order stands: ``share`` is the share of random orders that are less accurate, from 0 to 1; ties count half."""
 
     accuracy: float
     share: Interval
@@ -128,7 +134,7 @@ class OrderPercentile:
 class Percentiles:
     """The given orders one by one, and ``together``: the place of their mean among means of as many random orders.
 
-    ``groups``: such means there are. ``together`` is unknown below two.
+    ``groups``: number of means of random orders, L // G. ``together`` is unknown if there are fewer than two.
     """
 
     orders: tuple[OrderPercentile, ...]
@@ -136,18 +142,22 @@ class Percentiles:
     groups: int
 
 
-def percentile(own: ArrayLike, random: ArrayLike, level: float = 0.95) -> Percentiles:
-    """Places of ``own [G]`` among ``random [L]``, one training each.
+def percentile(own: ArrayLike, random_accuracies: ArrayLike, level: float = 0.95) -> Percentiles:
+    """Places of the accuracies ``own [G]`` of given orders among the ``random_accuracies [L]`` of random orders, one training
+    each.
 
-    Each accuracy holds the noise of its one training, those of random orders theirs. Assumed: the random orders are
-    independent draws, which the given orders did not influence. The given accuracies are taken as they are.
+    Each accuracy contains the noise of its own training. Assumed: the random orders are independent draws, which the given
+    orders did not influence. The given accuracies are taken as they are.
     The bounds are Clopper and Pearson's, the lower for the share strictly below, the upper for the share not above: at least
     ``level`` for any distribution. ``together`` counts the means of the first, second, ... G random orders in the order drawn.
 
     Raises:
         ValueError: accuracies that are no fractions.
     """
-    x, given = accuracies(random, "accuracies of random orders"), accuracies(own, "accuracies of given orders")
+    x, given = (
+        accuracies(random_accuracies, "accuracies of random orders"),
+        accuracies(own, "accuracies of given orders"),
+    )
     orders = tuple(OrderPercentile(float(a), _share_below(float(a), x, level)) for a in given)
     G = len(given)
     groups = len(x) // G
@@ -166,12 +176,12 @@ def _share_below(a: float, among: Float64, level: float) -> Interval:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a figure stands among draws of what it would be by chance.
+    """Where a value lies among draws from its null distribution.
 
     Attributes:
-        share: of the draws below it, ties half.
-        p: two-sided: twice the smaller of (1 + draws as high) and (1 + draws as low), over draws + 1, at most 1. Exact for any
-            number of independent draws, if by chance the figure is one more of them.
+        share: share of the draws below the value; ties count half.
+        p: two-sided p-value: twice the smaller of (1 + draws as high) and (1 + draws as low), divided by draws + 1, at most 1.
+            Exact for any number of independent draws, if under the null hypothesis the value is one more of them.
     """
 
     value: float
@@ -182,10 +192,10 @@ class Place:
 
 
 def place(value: float, draws: ArrayLike) -> Place:
-    """Of ``value`` among ``draws [B]``; figures that differ by rounding are ties, which count against any claim.
+    """The place of ``value`` among ``draws [B]``. Values that differ by rounding are ties, which count against any claim.
 
     Raises:
-        ValueError: no draws, or what is not finite.
+        ValueError: there are no draws, or one is not finite.
     """
     x = finite(draws, "draws")
     low, high = int((x <= value + AGREE).sum()), int((x >= value - AGREE).sum())

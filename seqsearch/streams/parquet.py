@@ -20,7 +20,7 @@ from seqsearch.streams.columns import Columns, read_columns, readable
 from seqsearch.streams.files import StreamImages
 from seqsearch.streams.layout import METADATA
 from seqsearch.streams.rows import Samples, by_class, counted, rows_of
-from seqsearch.streams.vectors import LabelsAlone, Vectors
+from seqsearch.streams.vectors import Vectors, WithoutImages
 
 FILES = "files-"
 """How the digest of a pool begins that is known by the paths of its files."""
@@ -54,6 +54,6 @@ def _pool(
     if columns.payload == "features":
         return Vectors(name, digest, classes, opened, columns.dim, order)
     if not columns.payload:
-        return LabelsAlone(name, digest, classes)
+        return WithoutImages(name, digest, classes)
     known_by = FILES if columns.payload == "path" else ""
     return StreamImages(name, known_by + digest, classes, opened, columns.payload, order)

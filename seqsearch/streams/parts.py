@@ -1,8 +1,11 @@
-"""The three parts of a stream: a search prefix, what is played, and a holdout of whole bursts.
+"""Divides the samples of a stream into three parts: search (a prefix for tuning hyperparameters), main (learned and evaluated in
+order), and holdout (whole bursts, on which retention is measured).
 
 "Rapid Adaptation in Online Continual Learning: Are We Evaluating It Right?" measures retention on an unseen stream like the
-training stream; how it was parted is not printed. Neighbours in a burst are often of one event: a holdout of single samples
-would leak, so whole bursts go there.
+training stream, but does not say how the stream was divided. Neighbouring samples of a burst often show one event. A holdout of
+single samples would leak, so whole bursts are held out.
+
+The package `seqsearch.pools.parts` has nothing to do with these parts: it holds code that several kinds of pools share.
 """
 
 from __future__ import annotations
@@ -18,20 +21,26 @@ from seqsearch.streams.base import STREAM_PARTS, Labels, Stream
 from seqsearch.streams.rows import by_class
 
 SEARCH, MAIN, HOLDOUT = range(len(STREAM_PARTS))
-GAP, BY_CHANCE = 16, 0.1
-"""Samples of a class that are at most so many positions apart are of one burst, since uploads of several people interleave;
-and at most so many that another of the class is among them by chance this often."""
+GAP = 16
+"""Two samples of a class are in one burst if they are at most this many positions apart. More than 1, since uploads of several
+people interleave."""
+BY_CHANCE = 0.1
+"""Upper limit of the mean number of other samples of the class that chance alone puts into the gap. Where classes are few, this
+makes the gap smaller than `GAP`."""
 
 
 def usual_gap(labels: Labels) -> int:
-    """Positions within which samples of a class are taken for one burst: `GAP`, fewer where classes are few."""
+    """The gap that `bursts` uses by default: `GAP`, or less where classes are few (`BY_CHANCE`), but at least 1."""
     shares = np.bincount(labels) / len(labels)
     return int(np.clip(BY_CHANCE / (shares**2).sum(), 1, GAP))
 
 
 def bursts(labels: Labels, gap: int | None = None) -> NDArray[np.signedinteger[Any]]:
-    """Number of the burst ``[n]`` that each sample is of, by first sample: samples of one class, each at most ``gap`` positions
-    after the one before (`usual_gap` if None). With ``gap=1`` bursts are runs of equal labels."""
+    """Number of the burst of each sample ``[n]``; bursts are numbered by their first sample.
+
+    A burst is a sequence of samples of one class, each at most ``gap`` positions after the sample of this class before it
+    (`usual_gap` if None). With ``gap=1`` bursts are runs of equal labels.
+    """
     gap = usual_gap(labels) if gap is None else gap
     n, order = len(labels), by_class(labels)
     classes = labels[order]
@@ -47,8 +56,17 @@ def bursts(labels: Labels, gap: int | None = None) -> NDArray[np.signedinteger[A
 
 
 def parts_of(stream: Stream, search: float, holdout: float, seed: int) -> NDArray[np.uint8]:
-    """Part of each sample ``[n]``: as the stream says. What it does not say is drawn of the main part: the first ``search`` (a
-    share) for choices, and of the rest bursts drawn by ``seed`` until a share of ``holdout`` is reached.
+    """Part of each sample ``[n]``: `SEARCH`, `MAIN` or `HOLDOUT`.
+
+    A predefined division (``stream.given``) is kept. A search part or a holdout part that it does not have is taken from its main
+    part. Without a predefined division, all samples are main at first.
+
+    Args:
+        stream: the stream.
+        search: share of the main part whose first samples become the search part, on which hyperparameters are tuned.
+        holdout: share of the main part, after the search part was taken, that is held out. Bursts are drawn in random order; as
+            many as fit into this share are held out, and at least one unless the share is 0.
+        seed: draws the order of the bursts.
 
     Raises:
         UserError: a part would be empty.
@@ -71,13 +89,14 @@ def parts_of(stream: Stream, search: float, holdout: float, seed: int) -> NDArra
 
 
 def _held_out(labels: Labels, share: float, seed: int) -> NDArray[np.bool_]:
-    """Which samples ``[n]`` are held out: whole bursts, drawn until they are nearest to the share."""
-    of = bursts(labels)
-    sizes = np.bincount(of)
+    """Which samples ``[n]`` are held out: as many whole bursts, in random order, as fit into the share; at least one if it is not
+    0."""
+    burst_of = bursts(labels)
+    sizes = np.bincount(burst_of)
     drawn = np.random.Generator(np.random.Philox(seed_of("holdout", seed))).permutation(len(sizes))
     total = np.cumsum(sizes[drawn])
-    enough = int(np.searchsorted(total, share * len(labels), side="right"))
+    fitting = int(np.searchsorted(total, share * len(labels), side="right"))
     chosen = np.zeros(len(sizes), dtype=np.bool_)
-    chosen[drawn[: max(enough, 1) if share else 0]] = True
-    found: NDArray[np.bool_] = chosen[of]
+    chosen[drawn[: max(fitting, 1) if share else 0]] = True
+    found: NDArray[np.bool_] = chosen[burst_of]
     return found

@@ -1,4 +1,4 @@
-"""Streams without images: features that came instead, mapped from the file, or labels alone."""
+"""Streams without images: with labels only, or with labels and precomputed features that are memory-mapped from the file."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from seqsearch.storage.reading import open_regular
 from seqsearch.streams.rows import Samples
 
 WIDTH = 4
-"""Bytes of a value."""
+"""Bytes of a float32 value."""
 
 
-class LabelsAlone:
-    """A pool of nothing; see ``seqsearch.pools.base.Pool``."""
+class WithoutImages:
+    """A stream of labels only, in the form of a pool (``seqsearch.pools.base.Pool``), and the base of `Vectors`."""
 
     native_size = 0
     given: NDArray[np.uint8] | None = None
+    """`Pool.given`: None, since there are no images to split."""
     dim = 0
-    """Values of a feature."""
+    """Length of a feature vector; 0 without features."""
 
     def __init__(self, name: str, digest: str, classes: tuple[ClassInfo, ...]) -> None:
         self.name, self.digest, self.classes, self.split_sizes = name, digest, classes, SplitSizes()
@@ -52,16 +53,16 @@ class LabelsAlone:
         )
 
 
-class Vectors(LabelsAlone):
+class Vectors(WithoutImages):
     """Features ``[n, dim]`` float32 in the column ``features`` of a Parquet file (`seqsearch.streams.layout`), memory-mapped.
 
     Args:
-        dim: values of a feature.
-        order: sample ``[n]`` at each row.
+        dim: length of a feature vector.
+        order: the sample at each row ``[n]``. Rows are the numbers by which callers ask; samples are the positions in the file.
 
     Raises:
-        UserError: features do not lie verbatim, or are not all of this length.
-        BadParquet: the file is not what it says.
+        UserError: features are not stored verbatim, or are not all of this length.
+        BadParquet: the file is damaged.
     """
 
     def __init__(
@@ -114,12 +115,15 @@ class Vectors(LabelsAlone):
     def _of_samples(self, samples: NDArray[np.int64]) -> NDArray[np.float32]:
         if self._map is None:
             self._map = _mapped(self._path)
+        # Values are counted from the end of the row group's column: before its first value there may be page headers of any
+        # length.
         group = np.searchsorted(self._starts, samples, side="right") - 1
         places = self._ends[group] - (self._starts[group + 1] - samples) * self._stride
         if int(self._ends.max(initial=0)) > len(self._map):
             raise UserError(
                 f"stream {self.name!r} cannot be read any more: the file has been changed: restore it, then resume"
             )
+        # Each value begins with its length (PREFIX bytes), which must be that of ``dim`` floats: else the file is another.
         whole = np.lib.stride_tricks.sliding_window_view(self._map, self._stride)[places]
         if (whole[:, :PREFIX] != np.frombuffer((WIDTH * self.dim).to_bytes(PREFIX, "little"), np.uint8)).any():
             raise UserError(f"stream {self.name!r} is not as it should be, or the file has been changed: make it again")

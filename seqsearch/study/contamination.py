@@ -31,7 +31,7 @@ def named_like(names: Iterable[str], label_set: str) -> dict[str, str]:
     known = _words(label_set)
     found = {}
     for name in names:
-        own = forms(FrozenClass(name, "", ""))[0]
+        own = forms(FrozenClass(name, "", "")).own
         if (form := next((f for f in sorted(own | {plain(o) for o in own}) if f in known), None)) is not None:
             found[name] = known[form]
     return found

@@ -20,7 +20,7 @@ from seqsearch.pools.base import Pool
 from seqsearch.pools.parts.prints import Observe, Prints, fingerprints
 from seqsearch.pools.union import Union, class_names
 from seqsearch.storage.files import cache_root
-from seqsearch.study.same_name import Called, Pair, by_name, folded, paired
+from seqsearch.study.same_name import Called, Pair, by_name, covering_pairs, folded
 
 ALL = "all"
 """Value that allows any overlap."""
@@ -174,7 +174,7 @@ def _by_images(tuned: Mapping[int, Prints], evaluated: Mapping[int, Prints]) -> 
     counts: dict[Pair, int] = defaultdict(int)
     holders = [_holders(side, common) for side in (tuned, evaluated)]
     for print_ in common.tolist():
-        for pair in paired(holders[0][print_], holders[1][print_]):
+        for pair in covering_pairs(holders[0][print_], holders[1][print_]):
             counts[pair] += 1
     return dict(counts), len(common)
 

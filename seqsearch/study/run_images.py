@@ -21,7 +21,7 @@ from seqsearch.results.schema import SEQUENCES
 from seqsearch.results.tables import read_sequences
 from seqsearch.storage.files import cache_root
 from seqsearch.study.classes import check_images, kept_classes
-from seqsearch.study.run_settings import names_code, run_settings
+from seqsearch.study.run_settings import refers_to_code, run_settings
 from seqsearch.training.world import World
 
 
@@ -103,7 +103,7 @@ def _world_of_run(run: Path, said: dict[str, Any], pool: str | None) -> tuple[Wo
     """Raises UserError: settings that are none, or code of its own."""
     own = ",".join(p for p in (said["pool"], said.get("heldout_pool")) if p)
     grow = () if pool is not None else tuple(said.get("grow", ()))
-    if pool is None and (code := next((t for t in (own, *grow) if names_code(t)), "")):
+    if pool is None and (code := next((t for t in (own, *grow) if refers_to_code(t)), "")):
         raise UserError(f"{run} names code of its own, {shown(code)[:200]}: give it as --pool if you trust it")
     excluded = said.get("exclude_groups", "")
     if not fits(excluded, str) or not fits(said.get("seed", 0), int):

@@ -53,7 +53,7 @@ def run_settings(run: Path) -> dict[str, Any]:
     return found
 
 
-def names_code(text: Any) -> bool:
+def refers_to_code(text: Any) -> bool:
     """Whether an item, or a list of them, is ``FILE.py:OBJECT`` or a command."""
     return isinstance(text, str) and (".py:" in text or command_line.PREFIX in text)
 

@@ -151,12 +151,11 @@ def _selected(unit: _Unit, features: torch.Tensor, wanted: Rows) -> torch.Tensor
 class WorkerContext:
     """The resources that a worker gives to a method (`seqsearch.methods.base.Context`).
 
-    ``borrower``: target of the method. It is recorded when the method gets the shared frozen backbone, so that a change of its
-    weights can be blamed on that method.
+    ``method_target``: recorded when the method gets the shared frozen backbone, to blame it for a change of the weights.
     """
 
-    def __init__(self, source: PoolSource, seed: int, replicate: int, borrower: str = "") -> None:
-        self._source, self._borrower, self.seed, self.replicate = source, borrower, seed, replicate
+    def __init__(self, source: PoolSource, seed: int, replicate: int, method_target: str = "") -> None:
+        self._source, self._method_target, self.seed, self.replicate = source, method_target, seed, replicate
         self.device, self.dim = source.device, source.backbone.dim
         self.backbone_id = source.features.space
         self.image_bytes = 3 * source.backbone.view.size**2
@@ -171,7 +170,7 @@ class WorkerContext:
         return self._source.features.network.copy().requires_grad_(True)
 
     def frozen_backbone(self) -> torch.nn.Module:
-        return self._source.features.network.give(self._borrower)
+        return self._source.features.network.give(self._method_target)
 
     def generator(self, phase: str) -> torch.Generator:
         return torch.Generator().manual_seed(seed_of("context", self.seed, self.replicate, phase))

@@ -25,68 +25,72 @@ if TYPE_CHECKING:
 
 
 class SharedStateChanged(Exception):
-    """A method changed what is shared with it, or what all jobs of the process share: a result, ``failed``."""
+    """A method changed the shared network, or state that all jobs of the process share. The result of its job is ``failed``."""
 
 
 class Guard:
-    """Looks after one process and the networks that its ``sources`` share; one job at a time.
+    """Guards one process and the shared networks of its ``sources``; one job at a time.
 
-    Global generators are put back, whatever a job drew from them; variables of the environment that are new are removed. Neither
-    is held against the method: layers of torch draw when they are made, and libraries set variables when they are imported.
+    Global random generators are restored, whatever a job drew from them. New environment variables are removed. A method does
+    not fail for either: layers of torch draw random numbers when they are made, and libraries set variables when imported.
 
     Args:
-        sources: those opened so far.
-        forget: called when a network was changed, for what is remembered elsewhere than in its source.
+        sources: return the pool sources opened so far, each with its shared network.
+        forget: called for each source whose network was changed; drops whatever is cached outside the source.
 
     Attributes:
-        spoilt: what the last job has changed, in words; empty if nothing. All of it was put back.
+        last_changes: a text that lists what the last job changed; empty if nothing. All of it was restored.
     """
 
     def __init__(self, sources: Callable[[], Iterable[PoolSource]], forget: Callable[[], None] = lambda: None) -> None:
         self._sources, self._forget = sources, forget
-        self.spoilt = ""
+        self.last_changes = ""
         self._job: _Job | None = None
 
-    def job(self, borrower: str) -> _Job:
-        """The block in which code of ``borrower`` (a method's target) runs.
+    def job(self, method_target: str) -> _Job:
+        """The ``with`` block in which code of the method with this target runs.
 
         Raises:
-            NotAsLent: at its end, if something was changed; not in place of an exception of the block itself.
+            SharedStateChanged: at the end of the block, if the method changed something. An exception of the block itself comes
+                first.
         """
-        self.spoilt, self._job = "", _Job(self, self._sources, borrower)
+        self.last_changes, self._job = "", _Job(self, self._sources, method_target)
         return self._job
 
     def check(self, between_calls: bool = True) -> None:
-        """In the middle of a job, before anything is kept that later jobs build on: a job that is done again builds on it, too.
+        """Compare the shared state in the middle of a job, before a result is stored that later jobs, or a repetition of this
+        one, build on.
 
-        ``between_calls``: no code of the borrower's is under way, which may have changed something for the length of a block.
+        Args:
+            between_calls: no code of the method is running. False while it may be inside a ``with`` block of its own: settings
+                that such a block changes for a while, and environment variables, are then not compared.
 
         Raises:
-            NotAsLent: something is changed.
+            SharedStateChanged: something is changed.
         """
         if self._job is None:
             return
-        found = _words(self._job.networks(), self._job.changed(between_calls))
+        changes = _describe(self._job.changed_networks(), self._job.changed_settings(between_calls))
         if between_calls:
-            found += _variables(self._job.variables())
-        if found:
-            raise SharedStateChanged(_blame(found))
+            changes += _describe_variables(self._job.changed_variables())
+        if changes:
+            raise SharedStateChanged(_message(changes))
 
-    def end(self, found: list[str], changed: list[PoolSource]) -> None:
-        """A job is over. Networks that it changed are built again, and what was computed meanwhile is forgotten."""
+    def end(self, changes: list[str], changed_sources: list[PoolSource]) -> None:
+        """End the job. Networks that it changed are built again, and whatever was computed with them is forgotten."""
         self._job = None
-        self.spoilt = "; ".join(found)
-        for source in changed:
+        self.last_changes = "; ".join(changes)
+        for source in changed_sources:
             self._forget()
             source.forget()
             source.features.network.renew()
 
 
 class _Job:
-    """From the state of the process before a job to that after it."""
+    """Remembers the state of the process before a job; compares and restores it after the job."""
 
-    def __init__(self, guard: Guard, sources: Callable[[], Iterable[PoolSource]], borrower: str) -> None:
-        self._guard, self._sources, self._borrower = guard, sources, borrower
+    def __init__(self, guard: Guard, sources: Callable[[], Iterable[PoolSource]], method_target: str) -> None:
+        self._guard, self._sources, self._method_target = guard, sources, method_target
 
     def __enter__(self) -> None:
         self._alarms = ExitStack()
@@ -98,54 +102,64 @@ class _Job:
     def __exit__(self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None) -> None:
         self._alarms.close()
         restore_generators(self._generators)
-        networks, changed = self.networks(), self.changed()
-        found = _words(networks, changed)
+        networks, changed = self.changed_networks(), self.changed_settings()
+        changes = _describe(networks, changed)
         for setting, value in changed:
             setting.write(value)
-        found += _variables(restore_environment(self._environment))
-        self._guard.end(found, [source for source, _ in networks])
-        if found and error is None:
-            raise SharedStateChanged(_blame(found))
+        changes += _describe_variables(restore_environment(self._environment))
+        self._guard.end(changes, [source for source, _ in networks])
+        if changes and error is None:
+            raise SharedStateChanged(_message(changes))
 
-    def changed(self, scoped: bool = True) -> list[tuple[Setting, Any]]:
-        """Settings that are not as they were, and what they were; ``scoped``: also those that a ``with`` block may change."""
-        asked = [(s, v) for s, v in zip(settings(), self._settings, strict=True) if scoped or not s.scoped]
-        return [(s, value) for s, value in asked if s.read() != value]
+    def changed_settings(self, with_scoped: bool = True) -> list[tuple[Setting, Any]]:
+        """Changed settings, each with its value before the job.
 
-    def variables(self) -> list[str]:
-        """Names of variables of the environment that are changed or gone."""
+        ``with_scoped``: compare also the settings that a ``with`` block may change for a while (`Setting.scoped`).
+        """
+        compared = [(s, v) for s, v in zip(settings(), self._settings, strict=True) if with_scoped or not s.scoped]
+        return [(s, value) for s, value in compared if s.read() != value]
+
+    def changed_variables(self) -> list[str]:
+        """Names of environment variables that were changed or removed."""
         return changed_variables(self._environment)
 
-    def networks(self) -> list[tuple[PoolSource, str]]:
-        """Sources whose network is changed, and where."""
-        return [(s, wrong) for s in self._sources() if (wrong := _wrong(s.features.network, self._borrower))]
+    def changed_networks(self) -> list[tuple[PoolSource, str]]:
+        """Sources whose network was changed, each with the changed entries as a text."""
+        return [(s, where) for s in self._sources() if (where := _changed_in(s.features.network, self._method_target))]
 
 
-def _wrong(network: Network, borrower: str) -> str:
-    """Classes can be had without a network; a network that only others were given, who may have kept it, is not asked."""
-    had = not network.given_to or not network.given_to.isdisjoint((borrower, ANYBODY))
-    return network.patched() or (network.changed() if had else "")
+def _changed_in(network: Network, method_target: str) -> str:
+    """Return what was changed in a shared network, as a text; empty if nothing was.
+
+    Any method can patch the Python classes of the modules, so the classes are always compared. Weights are compared only if this
+    method may hold the network: it was given to this method, or to nobody in particular (`ANYBODY`). They are also compared as
+    long as the network was given to nobody, which is cheap. A method that was given the network earlier may have kept it, but
+    is not running now.
+    """
+    may_hold = not network.given_to or not network.given_to.isdisjoint((method_target, ANYBODY))
+    return network.patched() or (network.changed() if may_hold else "")
 
 
-def _words(networks: Iterable[tuple[PoolSource, str]], changed: Iterable[tuple[Setting, Any]]) -> list[str]:
-    networks_changed = [
-        f"the shared network of backbone {source.backbone.name!r} ({wrong}): "
+def _describe(networks: Iterable[tuple[PoolSource, str]], changed: Iterable[tuple[Setting, Any]]) -> list[str]:
+    """One text for each changed network and setting: what was changed, and how the method can avoid it."""
+    of_networks = [
+        f"the shared network of backbone {source.backbone.name!r} ({where}): "
         "change a copy of it, self.context.fresh_backbone()"
-        for source, wrong in networks
+        for source, where in networks
     ]
-    shared = [
+    of_settings = [
         f"{setting.name} ({_shown(value)} became {_shown(setting.read())}): put it back where you change it"
         for setting, value in changed
     ]
-    return networks_changed + shared
+    return of_networks + of_settings
 
 
-def _variables(names: Iterable[str]) -> list[str]:
+def _describe_variables(names: Iterable[str]) -> list[str]:
     return [f"the environment variable {name}: put it back where you change it" for name in names]
 
 
-def _blame(found: list[str]) -> str:
-    return "it changed what all jobs share: " + "; ".join(found)
+def _message(changes: list[str]) -> str:
+    return "it changed what all jobs share: " + "; ".join(changes)
 
 
 def _shown(value: Any) -> str:

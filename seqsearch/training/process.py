@@ -31,7 +31,8 @@ class Setting:
 
     Attributes:
         name: as a method changes it.
-        scoped: a ``with`` block may change it for a while (`torch.no_grad`), so that it is looked at between calls only.
+        scoped: a ``with`` block may change it for a while (`torch.no_grad`), so that it is compared only while no code of the
+            method runs.
     """
 
     name: str

@@ -1,13 +1,20 @@
-"""Source of fixed sequences: a run with its results and settings, or a file."""
+"""Source of fixed sequences: a finished run with its results and settings, a file of sequences, or frozen orders.
+
+Frozen orders are the class orders of usual data sets that the package ships (`seqsearch.results.frozen`, ``frozen:NAME``). They
+hold class names only, as a file of names does. The word has nothing to do with a frozen backbone.
+
+`read_source` reads the sequences. `settings_for_source` and `fill_from_run` take settings that the user did not give from the
+``config.json`` of the source run.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from protocols.evaluate.common.settings import EvaluateSettings
 from protocols.running.provenance import biases
@@ -29,25 +36,27 @@ from seqsearch.results.tables import read_sequences
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile
 from seqsearch.study.named import check_named
-from seqsearch.study.run_settings import names_code, run_settings
+from seqsearch.study.run_settings import refers_to_code, run_settings
 
-S = TypeVar("S", NamedSequence, TaskSequence)
 WHICH = {"found": FOUND, "random": ("random",)}
-"""Kinds of sequences by ``--which``; of ``all`` those that are made of others are left out."""
+"""Kinds of sequences that each value of ``--which`` selects. ``all`` selects every kind but `MADE_OF_OTHERS`."""
 MADE_OF_OTHERS = ("joint", "enumerated", "regrouped", "reordered")
+"""Kinds of sequences that a run derives from its other sequences."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Sequences as they were found.
+    """The sequences that were read, and what is known about them.
 
     Attributes:
-        sequences: with the classes that they had; of a file of names there are none.
-        named: of a file of names, and wherever classes are to be taken by name.
-        data: what the run measured; None for a file.
-        biases: what makes figures on its sequences biased.
-        classes: of frozen orders, which a pool may call otherwise (`seqsearch.results.class_aliases`).
-        kinds: by name of the sequence, of frozen orders; others that are named are "given".
+        sequences: sequences whose classes are identified by pool and index. Empty for a file of names and for frozen orders.
+        named: sequences whose classes are identified by name: those of a file of names, of frozen orders, and of any source
+            that is read with ``by_name``. If it is not empty, it is used to place the sequences on the pool.
+        data: results of the run; None if the source is no run folder.
+        biases: why results on its sequences are biased, one text each.
+        classes: classes of the frozen orders. A pool may have them under other names (`seqsearch.results.class_aliases`).
+        kinds: for frozen orders, the kind of each sequence by its name. Other sequences that are identified by names have the
+            kind "given".
     """
 
     path: Path
@@ -60,7 +69,7 @@ class Source:
 
     @property
     def digest(self) -> str:
-        """Identity of the sequences, and of what is known of them."""
+        """Identity of the sequences, and of the results of the run on them."""
         said = [(s.sequence_id, s.kind, list(s.method_ids), [t.digest for t in s.tasks]) for s in self.sequences]
         names = [(n.name, [list(task) for task in n.tasks]) for n in self.named]
         rows = self.data.rows if self.data else ()
@@ -70,32 +79,39 @@ class Source:
 
     @property
     def tuned(self) -> dict[str, Mapping[str, Any]]:
-        """Hyperparameters by label that the run had chosen."""
+        """Hyperparameters that the run chose, by method label."""
         said = self.data.config.get("tuned") if self.data else None
         return {m: p for m, p in said.items() if isinstance(p, dict)} if isinstance(said, dict) else {}
 
     @property
     def surrogates(self) -> tuple[str, ...]:
-        """Labels of the methods that the run searched with instead of those that it searched for."""
+        """Labels of the methods that the run searched with in place of the methods that it searched for."""
         said = self.data.config.get("identity") if self.data else None
         found = said.get("surrogates") if isinstance(said, dict) else None
         return tuple(map(str, found)) if isinstance(found, dict) else ()
 
-    def renamed(self, labels: Mapping[str, str]) -> Source:
-        """The same with other labels of methods."""
+    def with_method_labels(self, labels: Mapping[str, str]) -> Source:
+        """The same source, in which the results and sequences carry new method labels (``labels``: old to new)."""
         if not labels or self.data is None:
             return self
         rows = tuple({**r, "method_id": labels.get(r["method_id"], r["method_id"])} for r in self.data.rows)
         rollouts = {(s, labels.get(m, m), r): found for (s, m, r), found in self.data.rollouts.items()}
-        sequences = tuple(relabelled(s, labels) for s in self.sequences)
+        sequences = tuple(sequence_with_method_labels(s, labels) for s in self.sequences)
         return replace(self, sequences=sequences, data=replace(self.data, rows=rows, rollouts=rollouts))
 
 
 def read_source(path: Path, which: str = "all", by_name: bool = False, *, one_length: bool = True) -> Source:
-    """A run folder, a ``sequences.parquet``, a file of class names (`read_named`), or frozen orders (``frozen:NAME,...``).
+    """Read a run folder, a ``sequences.parquet``, a file of class names (`read_named`), or frozen orders (``frozen:NAME,...``).
+
+    Args:
+        which: the value of ``--which``: ``all``, or a key of `WHICH`.
+        by_name: read also the class names of the sequences (`Source.named`), so that they can be placed on a pool with other
+            images. A file of names and frozen orders are always read by name.
+        one_length: refuse sequences of different numbers of tasks.
 
     Raises:
-        UserError: none of them, a run that is running or not finished, a damaged or foreign file, no sequence of those asked for.
+        UserError: the path is none of these, the run is running or not finished, the file is damaged or of an unknown form, or
+            the source has no sequence of the kind asked for.
     """
     if is_frozen(path):
         return _of_frozen(path, which)
@@ -110,7 +126,7 @@ def read_source(path: Path, which: str = "all", by_name: bool = False, *, one_le
 
             data = replace(data, sequences=tuple(s for s in data.sequences if evaluates(s.sequence_id)))
         sequences, file = data.sequences, path / SEQUENCES.file
-    elif path.suffix == ".parquet" and _ours(path):
+    elif path.suffix == ".parquet" and _has_pool_digests(path):
         data, sequences, file = None, tuple(read_sequences(path)), path
     else:
         if not path.exists():
@@ -118,8 +134,12 @@ def read_source(path: Path, which: str = "all", by_name: bool = False, *, one_le
         if which != "all":
             raise UserError(f"--which {which}: {path} does not say which sequences were found, and which are random")
         named = read_named(path)
-        return Source(path, named=_one_length(path, named) if one_length else named)
-    sequences, kinds = _one_length(path, sequences) if one_length else sequences, WHICH.get(which)
+        if one_length:
+            _check_one_length(path, named)
+        return Source(path, named=named)
+    if one_length:
+        _check_one_length(path, sequences)
+    kinds = WHICH.get(which)
     kept = tuple(s for s in sequences if (s.kind in kinds if kinds else s.kind not in MADE_OF_OTHERS))
     if not kept:
         raise UserError(f"{path}: holds no {'' if which == 'all' else which + ' '}sequence to evaluate a method on")
@@ -129,7 +149,10 @@ def read_source(path: Path, which: str = "all", by_name: bool = False, *, one_le
 
 
 def run_of(source: str, directory: Path, by_name: bool = False) -> Path | None:
-    """The run that is named as a source and whose results are taken over with its sequences; None: there is none."""
+    """The folder of the run whose results are taken over together with its sequences.
+
+    None if the source is empty, a file or frozen orders, or if classes are taken by name.
+    """
     path = source_path(directory, source)
     return path if source and not by_name and not is_frozen(source) and path.is_dir() else None
 
@@ -140,29 +163,41 @@ def taken_over(settings: EvaluateSettings, directory: Path) -> Path | None:
 
 
 def _of_frozen(path: Path, which: str) -> Source:
-    """Raises UserError: there are no such orders, or none of the kind that is asked for."""
+    """Read frozen orders.
+
+    Raises:
+        UserError: there are no such orders, or none of the kind that ``which`` selects.
+    """
     orders, kinds = several_frozen(path), WHICH.get(which)
     kept = [f for f in orders if not kinds or f.order.kind in kinds]
     if not kept:
         raise UserError(f"--which {which}: {path} is of another kind ({', '.join(f.order.kind for f in orders)})")
-    of: dict[str, SequenceKind] = {s.name: f.order.kind for f in kept for s in f.sequences}
+    kind_of: dict[str, SequenceKind] = {s.name: f.order.kind for f in kept for s in f.sequences}
     named = tuple(s for f in kept for s in f.sequences)
-    return Source(Path(pinned(str(path))), named=named, classes=kept[0].of.classes, kinds=of)
+    return Source(Path(pinned(str(path))), named=named, classes=kept[0].of.classes, kinds=kind_of)
 
 
-OfRun = Literal["never", "unless named", "beside named"]
+MethodsOfRun = Literal["never", "unless named", "beside named"]
+"""Whether the methods of the source run are evaluated.
+
+- "never": only the methods that the user gave.
+- "unless named": the methods of the run, if the user gave no ``--methods``.
+- "beside named": the methods that the user gave, and those of the run that the user did not give.
+"""
 
 
-def of_source(
-    kind: type[EvaluateSettings], given: Mapping[str, Any], resumed: bool, *, methods: OfRun
+def settings_for_source(
+    settings_type: type[EvaluateSettings], given: Mapping[str, Any], resumed: bool, *, methods: MethodsOfRun
 ) -> dict[str, Any]:
-    """Settings with those of the source run that the user did not give.
+    """Check that the user named a source, and complete the settings with defaults and with `fill_from_run`.
 
     Args:
-        methods: whether those of the run are evaluated, too.
+        settings_type: the settings of the command.
+        given: the settings that the user gave.
+        resumed: the command continues a run (``--resume``); the settings that were given are then returned as they are.
 
     Raises:
-        UserError: no source; a source beside ``--resume``; a run that does not say how it was made.
+        UserError: no source is named; a source is named beside ``--resume``; see `fill_from_run`.
     """
     if resumed:
         if "source" in given:
@@ -170,19 +205,23 @@ def of_source(
         return dict(given)
     if "source" not in given:
         raise UserError("name a RUN, or a file of sequences (.parquet, .json, .csv)")
-    check_named(kind, given)
-    return filled(kind, {**defaults(kind), **given}, set(given), methods=methods)
+    check_named(settings_type, given)
+    return fill_from_run(settings_type, {**defaults(settings_type), **given}, set(given), methods=methods)
 
 
-def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str], *, methods: OfRun) -> dict[str, Any]:
-    """Values of settings with those of the source run where they were not ``named`` by the user.
+def fill_from_run(
+    settings_type: type[StudySettings], values: Mapping[str, Any], user_set: set[str], *, methods: MethodsOfRun
+) -> dict[str, Any]:
+    """Replace default values by the settings of the source run. A source that is no run folder changes nothing.
 
     Args:
-        kind: the settings that they are for.
-        methods: whether those of the run are evaluated, too.
+        settings_type: the settings of the command.
+        values: all settings, defaults included; ``source`` is the path or the frozen orders.
+        user_set: names of the settings that the user gave; their values stay.
 
     Raises:
-        UserError: the source is no run or file, or its ``config.json`` is not as it was written.
+        UserError: the source is no run or file, the run trained nothing, its ``config.json`` is not as it was written, or a
+            setting of it names code outside the package.
     """
     if is_frozen(values["source"]):
         return {**values, "source": pinned(values["source"])}
@@ -192,48 +231,57 @@ def filled(kind: type[StudySettings], values: Mapping[str, Any], named: set[str]
     if path.is_dir() and Inside(path).has(SEQUENCES.file) and (why := trained_nothing(path, read_config(path))):
         raise UserError(why)
     said = run_settings(path) if path.is_dir() else {}
-    hints = typing.get_type_hints(kind)
-    fields = {f.name for f in dataclasses.fields(kind)} - {"source", *(("methods",) if methods == "never" else ())}
-    taken = {n: v for n, v in said.items() if n in fields and n not in named}
+    hints = typing.get_type_hints(settings_type)
+    fields = {f.name for f in dataclasses.fields(settings_type)} - {"source"}
+    if methods == "never":
+        fields -= {"methods"}
+    taken = {n: v for n, v in said.items() if n in fields and n not in user_set}
     for name, value in taken.items():
         if not fits(value, hints[name]):
             raise UserError(f"{path}/config.json: {name} is {brief(value)}: restore it")
-        if code := next((text for text in (value if isinstance(value, tuple) else (value,)) if names_code(text)), ""):
+        if code := next(
+            (text for text in (value if isinstance(value, tuple) else (value,)) if refers_to_code(text)), ""
+        ):
             raise UserError(
                 f"{path} names code of its own, {shown(code)[:200]}: read it, and if you trust it name it yourself ({flag(name)})"
             )
     found = {**values, **taken}
-    if methods == "beside named" and "methods" in named:
-        found["methods"] = _together(path, values["methods"], said.get("methods", ""))
+    if methods == "beside named" and "methods" in user_set:
+        found["methods"] = _with_methods_of_run(path, values["methods"], said.get("methods", ""))
     if "weights" in taken:
-        found["weights"] = _used(found)
+        found["weights"] = _weights_in_use(found)
     return found
 
 
-def _together(path: Path, named: str, of_run: str) -> str:
-    """Methods that were named, and those of the run that were not.
+def _with_methods_of_run(path: Path, user_methods: str, run_methods: str) -> str:
+    """The methods that the user gave, followed by the methods of the run that the user did not give.
 
     Raises:
-        UserError: those of the run are code.
+        UserError: a method of the run is code outside the package.
     """
-    items, here = parse_items(named, "method"), Path.cwd()
+    items, here = parse_items(user_methods, "method"), Path.cwd()
     known = {located_text(i.text, "method", here) for i in items}
-    rest = [i.text for i in parse_items(of_run, "method") if i.text not in known] if of_run else []
-    if code := [text for text in rest if names_code(text)]:
+    rest = [i.text for i in parse_items(run_methods, "method") if i.text not in known] if run_methods else []
+    if code := [text for text in rest if refers_to_code(text)]:
         raise UserError(
             f"{path} has methods of files of its own: name all methods yourself (--methods), also {shown(', '.join(code))[:200]}"
         )
     return ",".join([i.text for i in items] + rest)
 
 
-def _used(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Weights of the run, of backbones that some method uses."""
+def _weights_in_use(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Those ``--weights`` entries of the run whose backbone some method uses."""
     items = parse_items(values["methods"], "method") if values["methods"].strip() else []
     used = {i.backbone or values["backbone"] for i in items}
     return tuple(text for text in values["weights"] if text.partition("=")[0] in used)
 
 
-def _ours(path: Path) -> bool:
+def _has_pool_digests(path: Path) -> bool:
+    """Whether a Parquet file is the ``sequences.parquet`` of a run, which identifies classes by pool and index, not by name only.
+
+    Raises:
+        UserError: the file cannot be read.
+    """
     try:
         return "pool_digest" in ParquetFile(path).schema.names
     except (BadParquet, OSError) as error:
@@ -241,18 +289,21 @@ def _ours(path: Path) -> bool:
         raise UserError(f"{path}: cannot be read ({said})") from None
 
 
-def relabelled(s: TaskSequence, labels: Mapping[str, str]) -> TaskSequence:
-    """A sequence with other labels of methods."""
+def sequence_with_method_labels(s: TaskSequence, labels: Mapping[str, str]) -> TaskSequence:
+    """The same sequence, whose methods have new labels (``labels``: old to new). Methods without a new label keep theirs."""
     return replace(s, method_ids=tuple(labels.get(m, m) for m in s.method_ids))
 
 
-def _one_length(path: Path, sequences: tuple[S, ...]) -> tuple[S, ...]:
-    """Raises UserError: some sequences have more tasks than others; those that are made of others aside."""
-    own = [s for s in sequences if not isinstance(s, TaskSequence) or s.kind != "joint"]
-    lengths = {len(s.tasks): s.name if isinstance(s, NamedSequence) else s.sequence_id for s in own}
+def _check_one_length(path: Path, sequences: Sequence[NamedSequence] | Sequence[TaskSequence]) -> None:
+    """Check that all sequences have the same number of tasks. Joint sequences, which have a single task, are not compared.
+
+    Raises:
+        UserError: two sequences have different numbers of tasks.
+    """
+    compared = [s for s in sequences if not isinstance(s, TaskSequence) or s.kind != "joint"]
+    lengths = {len(s.tasks): s.name if isinstance(s, NamedSequence) else s.sequence_id for s in compared}
     if len(lengths) > 1:
         (a, first), (b, second) = list(lengths.items())[:2]
         raise UserError(
             f"{path}: sequence {first!r} has {counted(a, 'task')}, {second!r} {b}: evaluate those of one length at a time"
         )
-    return sequences

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from protocols.evaluate.common.source import filled
+from protocols.evaluate.common.source import fill_from_run
 from protocols.evaluate.duel.settings import DuelSettings
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
@@ -43,7 +43,7 @@ def settle(given: dict[str, Any], resumed: bool) -> dict[str, Any]:
     check_named(DuelSettings, given)
     if not values["on"]:
         return given
-    found = filled(DuelSettings, {**values, "source": values["on"]}, set(given), methods="never")
+    found = fill_from_run(DuelSettings, {**values, "source": values["on"]}, set(given), methods="never")
     return {**found, "on": found["source"]}
 
 

@@ -20,11 +20,21 @@ from seqsearch.pools.open import located_pools
 from seqsearch.results.named import NamedSequence
 from seqsearch.results.run import FOUND
 from seqsearch.storage.files import cache_root
-from seqsearch.study.run_settings import names_code, run_settings
+from seqsearch.study.run_settings import refers_to_code, run_settings
 from seqsearch.training.sequence_folder import SCHEMA, record_of
 from seqsearch.training.world import World
 
 Images = Literal["copy", "paths", "none"]
+NAMES_OF_SEQUENCES = "names of the exported sequences, in alphabetical order"
+"""Title of the class list of sequences for which the user named neither a pool nor a list of names."""
+
+
+@dataclass(frozen=True)
+class ClassList:
+    """Class names, in the order that gives each class its id; ``title`` says in messages and records where they come from."""
+
+    title: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -34,11 +44,12 @@ class Wanted:
     Attributes:
         source: the run or file that holds the sequences.
         sequences: ids; empty: all of ``which``.
-        which: the kind of sequences; None: the found ones, or all if the source does not mark found ones.
+        which: the kind of sequences; None: the found ones, or all if the source does not mark found ones. Sequences of the kind
+            ``heldout``, which score makes of other pools, are never exported.
         pool: the pool of the images; None: that of the run.
-        seed: of the split; None: that of the run, or 0.
+        seed: seed of the split of the images; None: that of the run, or 0.
         by_name: whether classes are identified by name.
-        names: classes by id, if no pool is given.
+        names: the class list, for sequences without a pool.
     """
 
     source: str
@@ -47,12 +58,18 @@ class Wanted:
     pool: str | None = None
     seed: int | None = None
     by_name: bool = False
-    names: tuple[str, tuple[str, ...]] | None = None
+    names: ClassList | None = None
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """A sequence, what is said of it, and, where images are at hand, its tasks."""
+    """A sequence to export.
+
+    Attributes:
+        record: its description for the manifest (`seqsearch.training.sequence_folder.record_of`). Its entry ``tasks`` has names
+            and ids of the classes.
+        tasks: its tasks with their images; None if the source has class names only.
+    """
 
     record: dict[str, Any]
     tasks: Tasks | None
@@ -68,10 +85,11 @@ class Chosen:
 
 
 def chosen(wanted: Wanted, images: Images) -> tuple[World | None, tuple[Chosen, ...]]:
-    """The sequences, and the world of their images; None if there are none.
+    """The sequences to export, and the world that has their images; the world is None if the source has class names only.
 
     Raises:
-        UserError: no such run, file, sequence or pool; other images; a class that is not there.
+        UserError: there is no such run, file, sequence or pool; the images of the pool are not those of the run; the pool does
+            not have a class.
     """
     source = _selected(
         read_source(at_home(wanted.source), wanted.which or "all", wanted.by_name, one_length=False), wanted
@@ -80,8 +98,8 @@ def chosen(wanted: Wanted, images: Images) -> tuple[World | None, tuple[Chosen, 
     if world is None:
         if images != "none":
             raise UserError(f"{source.path} has names alone: give the --pool of their images, or --images none")
-        called, names = wanted.names or (OWN, class_list(source.named))
-        return None, tuple(Chosen(record_of_names(s, names, called), None) for s in source.named)
+        listed = wanted.names or ClassList(NAMES_OF_SEQUENCES, all_class_names(source.named))
+        return None, tuple(Chosen(record_of_names(s, listed), None) for s in source.named)
     if wanted.names is not None:
         raise UserError(
             f"--names is for sequences without a pool, and the classes of {world.pool} have names: leave it out"
@@ -114,8 +132,9 @@ def _world(source: Source, wanted: Wanted) -> World | None:
         if source.sequences:
             raise UserError(f"{source.path} does not say what its images are: give the --pool that it was made on")
         return None
-    pool, grow = said.get("pool", ""), tuple(said.get("grow", ())) if wanted.pool is None else ()
-    if wanted.pool is None and (code := next((t for t in (pool, *grow) if names_code(t)), "")):
+    pool = said.get("pool", "")
+    grow = tuple(said.get("grow", ())) if wanted.pool is None else ()
+    if wanted.pool is None and (code := next((t for t in (pool, *grow) if refers_to_code(t)), "")):
         raise UserError(f"{source.path} names code of its own, {shown(code)[:200]}: give it as --pool if you trust it")
     seed = said.get("seed", 0) if wanted.seed is None else wanted.seed
     if not fits(seed, int):
@@ -132,32 +151,33 @@ def _some(ids: Sequence[str]) -> str:
     return ", ".join(map(repr, ids[:8])) + (f" and {len(ids) - 8} more" if len(ids) > 8 else "")
 
 
-OWN = "names of the exported sequences, in alphabetical order"
-
-
-def class_list(sequences: Iterable[NamedSequence]) -> tuple[str, ...]:
-    """All names of classes of some sequences, in alphabetical order."""
+def all_class_names(sequences: Iterable[NamedSequence]) -> tuple[str, ...]:
+    """The names of all classes of the sequences, in alphabetical order."""
     return tuple(sorted({c for s in sequences for task in s.tasks for c in task}))
 
 
-def record_of_names(sequence: NamedSequence, names: Sequence[str], called: str) -> dict[str, Any]:
-    """As `seqsearch.training.sequence_folder.record_of`; ``class_id`` is the position among ``names``.
+def record_of_names(sequence: NamedSequence, listed: ClassList) -> dict[str, Any]:
+    """A record like that of `seqsearch.training.sequence_folder.record_of`; ``class_id`` is the position in the class list.
 
     Raises:
-        UserError: a class is not among them.
+        UserError: a class is not in the list.
     """
-    ids = {name: i for i, name in enumerate(names)}
+    ids = {name: i for i, name in enumerate(listed.names)}
     flat = [c for task in sequence.tasks for c in task]
     if missing := next((c for c in flat if c not in ids), None):
         raise UserError(
-            f"sequence {brief(sequence.name)}: {called} has no class {brief(missing)}{nearest(missing, names)}"
+            f"sequence {brief(sequence.name)}: {listed.title} has no class {brief(missing)}{nearest(missing, listed.names)}"
         )
     label = {c: at for at, c in enumerate(flat)}
     return {
         "schema": SCHEMA,
         "sequence_id": sequence.name,
         "seed": None,
-        "pool": {"name": called, "digest": digest_of("names", list(names)), "classes": len(names)},
+        "pool": {
+            "name": listed.title,
+            "digest": digest_of("names", list(listed.names)),
+            "classes": len(listed.names),
+        },
         "split_digest": None,
         "task_sizes": [len(task) for task in sequence.tasks],
         "tasks": [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from protocols.evaluate.common.source import of_source
+from protocols.evaluate.common.source import settings_for_source
 from protocols.evaluate.explain.settings import ExplainSettings
 
 
 def settle(given: dict[str, Any], resumed: bool) -> dict[str, Any]:
     """See `protocols.running.protocol.Protocol.settle`."""
-    return of_source(ExplainSettings, given, resumed, methods="unless named")
+    return settings_for_source(ExplainSettings, given, resumed, methods="unless named")

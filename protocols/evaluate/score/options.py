@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from protocols.evaluate.common.source import of_source
+from protocols.evaluate.common.source import settings_for_source
 from protocols.evaluate.score.settings import ScoreSettings
 
 
 def settle(given: dict[str, Any], resumed: bool) -> dict[str, Any]:
     """See `protocols.running.protocol.Protocol.settle`. With a held-out pool the run's methods are scored, too."""
-    return of_source(ScoreSettings, given, resumed, methods="beside named" if given.get("heldout_pool") else "never")
+    return settings_for_source(
+        ScoreSettings, given, resumed, methods="beside named" if given.get("heldout_pool") else "never"
+    )

@@ -12,7 +12,7 @@ from typing import Any
 from protocols.cldyb.joint import trained_jointly
 from protocols.evaluate.common.evaluations import Asked, Evaluations
 from protocols.evaluate.common.placed import unique_names, view_of_sequences
-from protocols.evaluate.common.source import Source, relabelled
+from protocols.evaluate.common.source import Source, sequence_with_method_labels
 from protocols.evaluate.common.study import SEEDS, EvaluateStudy
 from protocols.evaluate.common.study import prepare as prepare_sequences
 from protocols.evaluate.score.settings import ScoreSettings
@@ -153,8 +153,8 @@ def _distinct_labels(base: EvaluateStudy) -> tuple[EvaluateStudy, list[str], dic
         f"differ): its results there stand as {other!r}."
         for label, other in others.items()
     ]
-    sequences = tuple(_searched_with(relabelled(s, others), source.surrogates) for s in base.sequences)
-    study = replace(base, source=source.renamed(others), sequences=sequences)
+    sequences = tuple(_searched_with(sequence_with_method_labels(s, others), source.surrogates) for s in base.sequences)
+    study = replace(base, source=source.with_method_labels(others), sequences=sequences)
     return study, remarks, {other: label for label, other in others.items()}
 
 

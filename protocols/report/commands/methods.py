@@ -13,20 +13,19 @@ from seqsearch.core.registry import ItemKind, declared, names
 from seqsearch.methods.config import EMBEDDED, SCRATCH, TINY, LogUniform, default_of, space_of
 
 PAIRED = "glyph_flava"
-"""The one of the embedded backbones that is of image-text pairs."""
-KINDS = {
+"""The embedded backbone that reads image-text pairs. Embedded backbones are those whose weights are shipped with the package."""
+NETWORK_KINDS = {
     "embedded": ("embedded", "the embedded backbones"),
     "scratch": ("scratch", "networks from scratch"),
     "tiny": (TINY, "that network, of any size of images"),
 }
-"""Networks with defaults of their own: the heading of their column, and a description."""
-
+"""Kinds of networks that may have defaults of their own: the heading of their column, and a description."""
 
 OWN = f"{OURS}, docs/methods.md; a method's page names its paper"
 DEFAULT_ON = Column(
     "default_...",
     "...",
-    "default on other networks, which the line below the table names, where it is another",
+    "default on another kind of network, which the line below the table names; empty if it is the same",
     WORDS,
     NEITHER,
     OWN,
@@ -50,8 +49,14 @@ def methods_json() -> list[dict[str, Any]]:
 
 
 def describe(name: str, kind: ItemKind = "method") -> dict[str, Any]:
-    """A method (or a learner of streams): name, variant, about, documentation, capabilities, parameters (name, help,
-    bounds, choices; default and search space, also those on embedded backbones and on networks from scratch)."""
+    """Describe a method, or a learner of streams (``kind``), as plain values.
+
+    Returns:
+        ``name``, ``variant``, ``about``, ``documentation``, ``caps`` (capabilities) and ``parameters``. A parameter has ``name``,
+        ``help``, ``minimum``, ``maximum`` and ``choices``; its ``default`` and ``search`` space; and those on other networks:
+        ``embedded`` and ``embedded_search`` on embedded backbones, ``scratch`` on networks from scratch (no search space of their
+        own), ``tiny`` and ``tiny_search`` on the network `TINY`.
+    """
     method = declared(kind, name)
     parameters = [
         {
@@ -82,6 +87,7 @@ def method_table() -> str:
     """All methods as plain text, a line each."""
     found = methods_json()
     width = max(len(m["name"]) for m in found)
+    # Documentation begins with "NAME: text"; only the text is shown.
     lines = [f"{m['name']:{width}}  {m['about'].partition(': ')[2] or m['about']}{variant_of(m)}" for m in found]
     return "\n".join(
         [
@@ -99,10 +105,12 @@ def variant_of(m: dict[str, Any]) -> str:
 
 
 def parameters(m: dict[str, Any]) -> Table:
-    """Of a method that is described, with a column for each kind of networks on which a default is another."""
+    """The table of the parameters of a method (`describe`), with a column for each kind of network that has another default."""
     kinds = differing(m["parameters"])
     columns = [DEFAULT_ON.named(_title(kind), kind) for kind in kinds]
-    words = {kind: embedded_of(m["caps"]) if kind == "embedded" else about for kind, (_, about) in KINDS.items()}
+    words = {
+        kind: embedded_of(m["caps"]) if kind == "embedded" else about for kind, (_, about) in NETWORK_KINDS.items()
+    }
     on = "; ".join(f"{_title(kind)}: on {words[kind]}" for kind in kinds)
     return table(
         PARAMETERS,
@@ -113,12 +121,16 @@ def parameters(m: dict[str, Any]) -> Table:
 
 
 def own_defaults(parameter: dict[str, Any], kinds: Sequence[str]) -> list[str]:
-    """The defaults on these kinds of networks; empty where it is the published one."""
+    """The default on each of these kinds of networks; empty if it is the published one."""
     return [str(parameter[kind]) if parameter[kind] != parameter["default"] else "" for kind in kinds]
 
 
 def embedded_of(caps: Mapping[str, Any], kind: ItemKind = "method") -> str:
-    """The embedded backbones that a method, or a learner of streams, with these capabilities can have, in words."""
+    """The embedded backbones that a method, or a learner of streams, with these capabilities can have, as a text.
+
+    A method that reads pairs, or that takes frozen features, can have all of them. Others can have `PAIRED` alone if they need a
+    backbone of pairs, and the others if they do not.
+    """
     paired = caps["backbones"] == "pairs"
     reads_both = kind == "method" and (caps["pairs"] or caps["input"] == "frozen")
     found = [name for name in EMBEDDED if reads_both or paired == (name == PAIRED)]
@@ -126,24 +138,26 @@ def embedded_of(caps: Mapping[str, Any], kind: ItemKind = "method") -> str:
 
 
 def differing(parameters: list[dict[str, Any]]) -> list[str]:
-    """The kinds of networks, of `KINDS`, on which a default is another than the published one."""
-    return [kind for kind in KINDS if any(p[kind] != p["default"] for p in parameters)]
+    """The kinds of networks (keys of `NETWORK_KINDS`) on which some parameter has another default than the published one."""
+    return [kind for kind in NETWORK_KINDS if any(p[kind] != p["default"] for p in parameters)]
 
 
 def _title(kind: str) -> str:
-    return KINDS[kind][0]
+    return NETWORK_KINDS[kind][0]
 
 
 def _meaning(p: dict[str, Any]) -> str:
     """The meaning of a parameter, its bounds and its search space."""
     limits = f" ({range_of(p)})" if range_of(p) else ""
     others: dict[str, list[str]] = {}
-    for kind, (title, _) in KINDS.items():
+    for kind, (title, _) in NETWORK_KINDS.items():
         space = p.get(f"{kind}_search", p["search"])
         if space and space != p["search"]:
             others.setdefault(space_text(space), []).append(title)
     also = "; ".join(f"{', '.join(titles)}: {space}" for space, titles in others.items())
-    tuned = space_text(p["search"]) if p["search"] else "nothing" if also else ""
+    tuned = "nothing" if also else ""
+    if p["search"]:
+        tuned = space_text(p["search"])
     return f"{p['help']}{limits}{f'; tuned over {tuned}' if tuned else ''}{f' [{also}]' if also else ''}"
 
 

@@ -1,4 +1,9 @@
-"""``seqsearch power``: how large a study must be to detect a difference, as tables and plain values."""
+"""``seqsearch power``: how large a study must be to detect a difference, as tables and plain values.
+
+Two kinds of studies are planned. A search study compares found sequences with random ones; its effect is the *drop*, the mean
+accuracy on random sequences minus that on found sequences (`FoundSpread`). A study over class orders has as its effect the
+difference of two methods, or with one method its accuracy (`PairSpread`, whose second method is then empty).
+"""
 
 from __future__ import annotations
 
@@ -19,55 +24,66 @@ from seqsearch.stats.contrast import FEWEST_OVER
 from seqsearch.stats.power import half_width_of_drop, power_of_found, power_of_mean, sd_at_most
 
 SIZES = ((1, 19), (1, 39), (1, 59), (2, 5), (2, 10), (2, 19), (3, 5), (3, 19), (5, 5), (5, 19))
-"""Searches and random sequences."""
+"""Numbers of searches and of random sequences of the studies in the table."""
 SEEDS = (1, 3, 5, 10)
+"""Numbers of training seeds in the table."""
 DRAWS = (3, 5, 8, 10, 15, 20, 30, 50)
+"""Numbers of class orders (or of whatever else the difference varies over, `PairSpread.unit`) in the table."""
 WANTED = 0.8
 """Power that a study is planned for."""
 OWN = f"{OURS}, docs/power.md"
-TRAININGS = Column("trainings", "trainings", "trainings of a study of this size, at most", COUNT, NEITHER, OWN)
-HALF = Column(
+TRAININGS = Column(
+    "trainings", "trainings", "trainings of a study of this size, at most", COUNT, direction=NEITHER, source=OWN
+)
+HALF_WIDTH = Column(
     "half_width",
     "half-width, pp",
     "mean half-width of the 95 % interval: of the drop, or of the difference of two methods",
     SPREAD,
-    NEITHER,
-    OWN,
+    direction=NEITHER,
+    source=OWN,
 )
 POWER = Column(
     "power_...",
     "power at ... pp",
     "share of simulated studies with a significant difference, for a true one of that size",
     Scale("%", "0 to 100", lambda share: f"{100 * share:.0f} %"),
-    NEITHER,
-    OWN,
-    "significant studies / 1,000",
+    direction=NEITHER,
+    source=OWN,
+    formula="significant studies / 1,000",
 )
-OF_FOUND = Layout(
-    "found", "", (Column("searches", "searches"), Column("random_sequences", "random sequences"), TRAININGS, POWER)
+BY_SEARCHES = Layout(
+    name="found",
+    title="",
+    columns=(Column("searches", "searches"), Column("random_sequences", "random sequences"), TRAININGS, POWER),
 )
-OF_SEEDS = Layout(
-    "seeds",
-    "",
-    (
+BY_SEEDS = Layout(
+    name="seeds",
+    title="",
+    columns=(
         Column("training_seeds", "training seeds"),
         TRAININGS,
-        HALF,
+        HALF_WIDTH,
         Column(
-            "over", "holds for", "what the interval is over: with fewer than 3 training seeds it is conditional on these", WORDS,
-            NEITHER, OWN,
+            "over", "holds for",
+            f"what the interval is over: with fewer than {FEWEST_OVER} training seeds it is conditional on these", WORDS,
+            direction=NEITHER, source=OWN,
         ),
     ),
 )  # fmt: skip
-OF_ORDERS = Layout("orders", "", (Column("orders", "orders"), TRAININGS, HALF, POWER))
-LAYOUTS = (OF_FOUND, OF_SEEDS, OF_ORDERS)
+BY_ORDERS = Layout(name="orders", title="", columns=(Column("orders", "orders"), TRAININGS, HALF_WIDTH, POWER))
+LAYOUTS = (BY_SEARCHES, BY_SEEDS, BY_ORDERS)
 
 
 @dataclass(frozen=True)
 class Size:
-    """A size of a study: ``of`` has its numbers by name; ``power`` is for each difference that was asked for.
+    """A size of a study.
 
-    ``half_width``: of the 95 % interval; NaN where it is not computed.
+    Attributes:
+        of: what the study has, by name and number: ``{"searches": 3, "random sequences": 5}``.
+        trainings: upper limit of its trainings.
+        power: power for each difference that was asked for.
+        half_width: mean half-width of the 95 % interval; NaN where it is not computed.
     """
 
     of: dict[str, int]
@@ -77,12 +93,12 @@ class Size:
 
 
 def sizes(spread: FoundSpread | PairSpread, differences: Sequence[float]) -> list[Size]:
-    """Every size that the table has."""
+    """The sizes of the main table, with the power of each."""
     if isinstance(spread, PairSpread):
         made = []
         for n in DRAWS:
-            half, power = power_of_mean(differences, spread.sd, n)
-            made.append(Size({spread.unit: n}, n * spread.trainings, tuple(power), half))
+            half_width, power = power_of_mean(differences, spread.sd, n)
+            made.append(Size({spread.unit: n}, n * spread.trainings, tuple(power), half_width))
         return made
     noise = spread.random_sd if spread.training_sd is None else spread.training_sd
     return [
@@ -95,8 +111,9 @@ def sizes(spread: FoundSpread | PairSpread, differences: Sequence[float]) -> lis
     ]
 
 
-def of_seeds(spread: FoundSpread) -> list[Size]:
-    """The drop's interval by training seeds, with as many searches and random sequences as the run has."""
+def sizes_by_seeds(spread: FoundSpread) -> list[Size]:
+    """The half-width of the interval of the drop, by number of training seeds, with the run's numbers of searches and random
+    sequences."""
     noise = spread.random_sd if spread.training_sd is None else spread.training_sd
     return [
         Size(
@@ -114,14 +131,14 @@ def render(run: str, found: Sequence[FoundSpread | PairSpread], differences: Seq
     parts: list[RenderableType] = []
     for spread in found:
         made = sizes(spread, differences)
-        of_found = isinstance(spread, FoundSpread)
-        made_of = _of_found(made, differences) if of_found else _of_orders(made, differences)
-        parts += [line(_title(run, spread), "bold"), line(_measured(spread)), line(""), Grid(made_of), line("")]
+        by = _table_by_searches if isinstance(spread, FoundSpread) else _table_by_orders
+        parts += [line(_title(run, spread), "bold"), line(_measured(spread)), line("")]
+        parts += [Grid(by(made, differences)), line("")]
         parts += [*(line(f"- {sentence}") for sentence in _sentences(made, differences)), line("")]
         if isinstance(spread, FoundSpread):
             title = f"Interval of the drop, {counted(spread.searches, 'search')}, {spread.random} random sequences"
-            parts += [line(title, "bold"), line(""), Grid(_of_seeds(of_seeds(spread))), line("")]
-    notes = (*NOTES, HALF_WIDTH) if any(isinstance(s, FoundSpread) for s in found) else NOTES
+            parts += [line(title, "bold"), line(""), Grid(_table_by_seeds(sizes_by_seeds(spread))), line("")]
+    notes = (*NOTES, HALF_WIDTH_NOTE) if any(isinstance(s, FoundSpread) for s in found) else NOTES
     parts += [line(f"- {sentence}") for sentence in notes]
     return Group(*parts, columns_of("power"))
 
@@ -133,7 +150,7 @@ NOTES = (
 )
 
 
-HALF_WIDTH = (
+HALF_WIDTH_NOTE = (
     "Half-widths leave out the test images, which widen the interval. With fewer than "
     f"{FEWEST_OVER} training seeds the interval holds for these trainings alone, so that it is not comparable with the others."
 )
@@ -145,7 +162,7 @@ def to_json(run: str, found: Sequence[FoundSpread | PairSpread], differences: Se
     def values(spread: FoundSpread | PairSpread) -> dict[str, Any]:
         measured = {k: v for k, v in vars(spread).items() if not callable(v)}
         made = {"spread": measured, "sizes": [vars(s) for s in sizes(spread, differences)]}
-        return made | ({"seeds": [vars(s) for s in of_seeds(spread)]} if isinstance(spread, FoundSpread) else {})
+        return made | ({"seeds": [vars(s) for s in sizes_by_seeds(spread)]} if isinstance(spread, FoundSpread) else {})
 
     data: dict[str, Any] = plain({"run": run, "differences": list(differences), "power": [values(s) for s in found]})
     return data
@@ -179,20 +196,21 @@ def _sd(sd: float, n: int) -> str:
     return f"{percent(sd)} pp (with 80 % confidence at most {percent(sd_at_most(sd, n))} pp)"
 
 
-def _of_found(made: Sequence[Size], differences: Sequence[float]) -> Table:
-    return table(OF_FOUND, "", [(*_counts(s), *s.power) for s in made], _powers(OF_FOUND, differences))
+def _table_by_searches(made: Sequence[Size], differences: Sequence[float]) -> Table:
+    return table(BY_SEARCHES, "", [(*_counts(s), *s.power) for s in made], _columns(BY_SEARCHES, differences))
 
 
-def _of_seeds(made: Sequence[Size]) -> Table:
+def _table_by_seeds(made: Sequence[Size]) -> Table:
     over = ["other training seeds" if s.of["training seeds"] >= FEWEST_OVER else "these trainings alone" for s in made]
-    return table(OF_SEEDS, "", [(*_counts(s), s.half_width, o) for s, o in zip(made, over, strict=True)])
+    return table(BY_SEEDS, "", [(*_counts(s), s.half_width, o) for s, o in zip(made, over, strict=True)])
 
 
-def _of_orders(made: Sequence[Size], differences: Sequence[float]) -> Table:
-    return table(OF_ORDERS, "", [(*_counts(s), s.half_width, *s.power) for s in made], _powers(OF_ORDERS, differences))
+def _table_by_orders(made: Sequence[Size], differences: Sequence[float]) -> Table:
+    return table(BY_ORDERS, "", [(*_counts(s), s.half_width, *s.power) for s in made], _columns(BY_ORDERS, differences))
 
 
-def _powers(layout: Layout, differences: Sequence[float]) -> list[Column]:
+def _columns(layout: Layout, differences: Sequence[float]) -> list[Column]:
+    """The columns of a layout, with its last one, the power, repeated for each difference."""
     return [*layout.columns[:-1], *(POWER.named(f"{100 * d:g}") for d in differences)]
 
 
@@ -205,7 +223,7 @@ def _name(plural: str, n: int) -> str:
 
 
 def _sentences(made: Sequence[Size], differences: Sequence[float]) -> list[str]:
-    """The cheapest size for each difference."""
+    """For each difference, a sentence with the cheapest size that has the power `WANTED`."""
     sentences = []
     for i, d in enumerate(differences):
         enough = [s for s in made if s.power[i] >= WANTED]

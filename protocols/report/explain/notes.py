@@ -1,4 +1,7 @@
-"""The notes of an explanation, its headline, its tiles, and their sentences."""
+"""The notes of an explanation, its headline, its tiles, and their sentences.
+
+An effect is a loss of accuracy: a positive effect of grouping says that the found grouping lowers the accuracy.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from seqsearch.core.text import shown
 from seqsearch.stats.contrast import IMAGES, SEEDS
 from seqsearch.stats.effects import Effects
 
-WHICH = {"content": "choice of classes", "grouping": "grouping", "order": "order"}
-"""Effects, as the headline calls them."""
+EFFECT_NAMES = {"content": "choice of classes", "grouping": "grouping", "order": "order"}
+"""Names of the effects in the headline and the tiles."""
 RANKS = 3
 """Found sequences whose rank has a note; the table has all."""
 
@@ -24,19 +27,19 @@ def headline(s: Summary) -> Note:
     """Which effects differ from 0, taken together."""
     if s.unfinished:
         return note("run.unfinished", reached=s.unfinished)
-    e = accuracy(s)
+    e = accuracy_effects(s)
     return verdict(e) if e and e.effects else note("explain.none")
 
 
-def accuracy(s: Summary) -> Effects | None:
-    """Effects on accuracy, of the subject of the headline."""
+def accuracy_effects(s: Summary) -> Effects | None:
+    """Effects on accuracy of all methods together, which the headline is about; None if there are none."""
     return s.overall.measures.get("accuracy") if s.overall else None
 
 
 def verdict(e: Effects) -> Note:
-    """Of effects on accuracy."""
-    harder = [WHICH[name] for name, c in e.effects.items() if c.together.sign > 0]
-    easier = [WHICH[name] for name, c in e.effects.items() if c.together.sign < 0]
+    """The headline for effects on accuracy; only effects whose interval excludes 0 are named."""
+    harder = [EFFECT_NAMES[name] for name, c in e.effects.items() if c.together.sign > 0]
+    easier = [EFFECT_NAMES[name] for name, c in e.effects.items() if c.together.sign < 0]
     if harder and easier:
         return note("explain.both", found=e.found_sequences, harder=harder, easier=easier)
     if harder:
@@ -48,19 +51,19 @@ def verdict(e: Effects) -> Note:
 
 def tiles(s: Summary) -> Iterator[Tile]:
     """The drop from random to found sequences, and the effects that add up to it."""
-    e = accuracy(s)
+    e = accuracy_effects(s)
     if s.unfinished or e is None:
         return
     if "random" in e.means:
         yield drop(e.means["random"].interval.value - e.means["found"].interval.value)
     for name, c in e.effects.items():
         value = f"{points(c.interval.value)}{'*' * bool(c.together.sign)} pp"
-        called = name if name == WHICH[name] else f"{name} ({WHICH[name]})"
+        called = name if name == EFFECT_NAMES[name] else f"{name} ({EFFECT_NAMES[name]})"
         yield Tile(value, called + bounds_of(signed(c.interval)))
 
 
 def drop(gap: float) -> Tile:
-    """Random minus found sequences, as measured."""
+    """The tile of the drop: mean accuracy of random sequences minus that of found ones, as measured."""
     return Tile(f"{points(gap)} pp", "random minus found sequences", "found")
 
 
@@ -82,7 +85,7 @@ def notes(s: Summary) -> Iterator[Note]:
 
 def _about(m: MethodEffects) -> Iterator[Note]:
     e = m.measures["accuracy"]
-    yield from covered(e)
+    yield from conditions(e)
     yield note("explain.stars")
     yield note(
         "explain.sequences",
@@ -103,13 +106,13 @@ def _about(m: MethodEffects) -> Iterator[Note]:
     if equal := [name for name, c in e.effects.items() if c.nothing_differs]:
         yield note("explain.equal", effects=equal)
     yield from _masked(m)
-    yield from _bound(m)
+    yield from _joint_training(m)
     if "random" not in e.means:
         yield note("explain.no_random")
 
 
-def covered(e: Effects) -> Iterator[Note]:
-    """Conditions of the intervals of accuracy."""
+def conditions(e: Effects) -> Iterator[Note]:
+    """The notes that say for which sequences, seeds and images the intervals of accuracy hold."""
     names = list(dict.fromkeys(name for c in e.effects.values() for name in c.variances))
     if not names:
         return
@@ -126,7 +129,7 @@ def covered(e: Effects) -> Iterator[Note]:
 
 
 def _masked(m: MethodEffects) -> Iterator[Note]:
-    """How much of each effect is the tasks by themselves."""
+    """The part of each effect that remains when scores are masked to the classes of a task, and the part that is confusion."""
     if "masked" not in m.measures:
         return
     for name, c in m.measures["masked"].effects.items():
@@ -135,7 +138,8 @@ def _masked(m: MethodEffects) -> Iterator[Note]:
     yield note("explain.masked_how")
 
 
-def _bound(m: MethodEffects) -> Iterator[Note]:
+def _joint_training(m: MethodEffects) -> Iterator[Note]:
+    """How joint training, from which the gap is measured, was done."""
     if "gap" not in m.measures:
         yield note("explain.no_bound")
         return
@@ -152,10 +156,10 @@ TEXTS = {
     "explain.undecided": Text(
         "headline", "Whether the choice of classes, grouping or order makes a difference is undecided (more --draws)."
     ),
-    "explain.harder": Text("headline", "{found:n found sequence} {found:is/are} harder by {harder}."),
-    "explain.easier": Text("headline", "{found:n found sequence} {found:is/are} easier by {easier}."),
+    "explain.harder": Text("headline", "{found:n found sequence} {found:is/are} harder because of {harder}."),
+    "explain.easier": Text("headline", "{found:n found sequence} {found:is/are} easier because of {easier}."),
     "explain.both": Text(
-        "headline", "{found:n found sequence} {found:is/are} harder by {harder} but easier by {easier}."
+        "headline", "{found:n found sequence} {found:is/are} harder because of {harder} but easier because of {easier}."
     ),
     # what intervals hold for
     "explain.over": Text(

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from seqsearch.building.audit import WARNED, Audited
+from seqsearch.building.audit import Audited
 from seqsearch.building.captioned import Found
 from seqsearch.core.text import counted, shortened
 from seqsearch.pools.base import Pool, row_offsets
 
+WARNED = 0.5
+"""Balanced accuracy of predicting the class from a column alone, above which the output warns of the column."""
 SHOWN = 5
 """Classes with leaks that are printed; all are in the file beside the pool."""
 LOOKED_AT = 10_000

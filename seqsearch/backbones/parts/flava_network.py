@@ -28,11 +28,12 @@ ENCODERS: tuple[Encoder, ...] = ("image", "text", "multimodal")
 Attention = Literal["sdpa", "eager"]
 
 Prefixes = Mapping[Encoder, Mapping[int, Tensor]]
-"""By encoder and layer: keys and values ``[2, L, D]`` of all samples, or ``[n, 2, L, D]`` of each."""
+"""By encoder and layer: keys and values ``[2, L, D]`` of all samples, or ``[n, 2, L, D]`` of each; ``L`` is the prefix length."""
 Prompts = Mapping[Encoder, Tensor]
 """By encoder: tokens ``[n, P, D]`` of each sample."""
 Inputs = Mapping[str, Tensor]
-"""``images`` ``[n, 3, s, s]``, ``input_ids`` ``[n, L]``, and ``attention_mask`` ``[n, L]``: 1 for a token, 0 for padding."""
+"""``images`` ``[n, 3, s, s]``, ``input_ids`` ``[n, L]`` (``L`` tokens), ``attention_mask`` ``[n, L]``: 1 for a token, 0 for
+padding."""
 
 
 class FlavaNetwork(nn.Module):
@@ -88,10 +89,10 @@ class FlavaNetwork(nn.Module):
         image = self._encoded("image", self.image_embeddings(inputs["images"]), None, prefixes, prompts)
         text = self._encoded("text", self.text_embeddings(input_ids=inputs["input_ids"]), mask, prefixes, prompts)
         image, text = self.image_projection(image), self.text_projection(text)
-        own = self.class_token.expand(len(image), -1, -1)
-        there = torch.ones(len(image), 1 + image.shape[1], dtype=torch.bool, device=mask.device)
-        joint = torch.cat([own, image, text], dim=1)
-        joint = self._encoded("multimodal", joint, torch.cat([there, mask], dim=1), prefixes, prompts)
+        class_tokens = self.class_token.expand(len(image), -1, -1)
+        unmasked = torch.ones(len(image), 1 + image.shape[1], dtype=torch.bool, device=mask.device)
+        joint = torch.cat([class_tokens, image, text], dim=1)
+        joint = self._encoded("multimodal", joint, torch.cat([unmasked, mask], dim=1), prefixes, prompts)
         found: Tensor = self.norm(joint)[:, 0]
         return found
 
@@ -105,9 +106,9 @@ class FlavaNetwork(nn.Module):
             mask = None if mask is None else torch.cat([mask[:, :1].expand(-1, 1 + inserted.shape[1]), mask[:, 1:]], 1)
         if mask is not None and bool(mask.all()):
             mask = None
-        own = prefixes.get(encoder, {})
+        by_layer = prefixes.get(encoder, {})
         for number, layer in enumerate(self.layers(encoder)):
-            tokens = self._layer(layer, tokens, mask, own.get(number))
+            tokens = self._layer(layer, tokens, mask, by_layer.get(number))
         if inserted is None:
             return tokens
         return torch.cat([tokens[:, :1], tokens[:, 1 + inserted.shape[1] :]], dim=1)
@@ -119,15 +120,15 @@ class FlavaNetwork(nn.Module):
         found: Tensor = layer.output(layer.intermediate(layer.layernorm_after(tokens)), tokens)
         return found
 
-    def _attended(self, own: Any, tokens: Tensor, mask: Tensor | None, prefix: Tensor | None) -> Tensor:
+    def _attended(self, layer: Any, tokens: Tensor, mask: Tensor | None, prefix: Tensor | None) -> Tensor:
         """Return the self-attention of tokens ``[n, L, D]``; ``mask`` ``[n, L]`` is true where a token may be attended
         to."""
-        count, heads = len(tokens), own.num_attention_heads
+        count, heads = len(tokens), layer.num_attention_heads
 
         def by_head(of: Tensor) -> Tensor:
             return of.view(*of.shape[:-1], heads, -1).transpose(-3, -2)
 
-        query, key, value = (by_head(part(tokens)) for part in (own.query, own.key, own.value))
+        query, key, value = (by_head(part(tokens)) for part in (layer.query, layer.key, layer.value))
         if prefix is not None:
             before = prefix.to(key.dtype).expand(count, -1, -1, -1)
             key = torch.cat([by_head(before[:, 0]), key], dim=2)

@@ -1,4 +1,8 @@
-"""Training a classifier on features drawn from stored class statistics: what SLCA, HiDe-Prompt and MOS have in common."""
+"""Training a classifier on features drawn from stored class statistics: what SLCA, HiDe-Prompt and MOS have in common.
+
+`identity_loss` is another loss that HiDe-Prompt and MOS share: it separates the features of a batch from each other and from the
+stored means of old classes.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ class Alignment:
 
     epochs: int
     draws: int
-    """Features drawn per class and epoch, and per step: an epoch has as many steps as there are classes."""
+    """Features drawn of each class in each epoch. It is also the batch size, so that an epoch has as many steps as classes."""
     lr: float
     weight_decay: float
 
@@ -44,7 +48,7 @@ def align(
         parameters: what is trained.
         loss_of: drawn features ``[b, d]`` and their columns ``[b]`` -> mean loss.
         settings: how long and how fast.
-        task: gives the randomness, by depth.
+        task: its generators draw the features and their order; they are seeded by the number of tasks learned.
         device: where ``parameters`` are.
         scale: factor on each class's mean ``[C]``; 1 if not given.
         phase: distinguishes several alignments of one task.
@@ -75,13 +79,13 @@ def align(
 
 def aligned_head(bank: Bank, head: Head, settings: Alignment, task: TaskData) -> tuple[Head, FitReport]:
     """``head`` after cross-entropy among all classes on draws from ``bank``."""
-    trained = head.trainable()
+    trainable = head.trainable()
 
     def loss_of(drawn: Tensor, labels: Tensor) -> Tensor:
-        return functional.cross_entropy(trained(drawn), labels)
+        return functional.cross_entropy(trainable(drawn), labels)
 
-    report = align(bank, trained.parameters(), loss_of, settings, task, head.weight.device)
-    return trained.detached(), report
+    report = align(bank, trainable.parameters(), loss_of, settings, task, head.weight.device)
+    return trainable.detached(), report
 
 
 def identity_loss(features: Tensor, centres: Tensor, temperature: float = 0.8) -> Tensor:

@@ -1,4 +1,5 @@
-"""Gaussians of the features of each class, from which methods draw later. Their form is stable for few images.
+"""Gaussians of the features of each class, from which methods draw features later. They are stored such that a class of few
+images, whose covariance is singular, causes no numerical failure.
 
 Three kinds differ in size by a factor of up to a few hundred, on a wide backbone with many images:
 
@@ -37,7 +38,8 @@ KINDS = ("full", "diagonal", "centroids")
 
 @dataclass(frozen=True, eq=False)
 class Bank(ABC):
-    """Statistics of the classes in order; tensors on the CPU, stacked along their first axis."""
+    """Stored feature statistics of all classes seen, in the order of the head's columns. It holds no images, unlike an exemplar
+    memory. Its attributes are tensors on the CPU, stacked along their first axis."""
 
     @property
     @abstractmethod
@@ -53,7 +55,7 @@ class Bank(ABC):
         """Draw ``[C, count, d]`` float32, the means of class k multiplied by ``scale[k]`` (``[C]``) first."""
 
     def joined(self, other: Self) -> Self:
-        """Those classes behind these."""
+        """A bank of the classes of this bank, followed by the classes of ``other``."""
         return type(self)(**{name: torch.cat([mine, vars(other)[name]]) for name, mine in vars(self).items()})
 
     def state(self, prefix: str) -> dict[str, Any]:
@@ -61,13 +63,16 @@ class Bank(ABC):
 
     @property
     def bytes(self) -> int:
-        """Size as 32-bit floats, without what only counts rows."""
+        """Size of all floating-point tensors, at 4 bytes a value. The integer tensors (``ranks``, ``sizes``) are not counted:
+        they only
+        say how many rows belong to a class."""
         return sum(4 * tensor.numel() for tensor in vars(self).values() if tensor.is_floating_point())
 
 
 @dataclass(frozen=True, eq=False)
 class Gaussians(Bank):
-    """Kind full: float32 ``means`` ``[C, d]`` and stacked ``roots`` ``[sum of ranks, d]``, int64 ``ranks`` ``[C]``."""
+    """Kind full only; the other kinds are `Mixtures`. Float32 ``means`` ``[C, d]`` and stacked ``roots`` ``[sum of ranks, d]``,
+    int64 ``ranks`` ``[C]``."""
 
     means: Tensor
     roots: Tensor
@@ -150,15 +155,19 @@ def fit_gaussians(
     centroids: int = 1,
     generator: torch.Generator | None = None,
 ) -> Bank:
-    """Statistics of each class in ``span``, computed in float64. Covariances and variances are the unbiased ones.
+    """Statistics of each class in ``span``, computed in float64.
+
+    Kinds full and diagonal have unbiased covariances (divided by n - 1). Variances of clusters (kind centroids) are divided by
+    the size of the cluster.
 
     Args:
         features: ``[n, d]``.
-        columns: class of each row, ``[n]`` int64; every class has at least one row, and with just one covariance 0.
-        span: the classes, in order.
+        columns: class of each row, as its column of the head, ``[n]`` int64. Every class has at least one row; a class of one row
+            has covariance 0.
+        span: the columns of the classes, in order.
         kind: one of `KINDS`.
-        centroids: clusters of a class at most (kind centroids).
-        generator: starts k-means (kind centroids); a CPU generator.
+        centroids: upper limit of clusters of a class (kind centroids).
+        generator: draws the initial centroids of k-means (kind centroids); a CPU generator.
     """
     x = features.detach().cpu().double()
     classes = [x[columns.cpu() == column] for column in span]

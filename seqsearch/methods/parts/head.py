@@ -55,7 +55,7 @@ class Head:
 def new_head(classes: int, dim: int, generator: torch.Generator, device: torch.device) -> Head:
     """A trainable block for ``classes`` new classes: weights N(0, 0.01^2), bias 0.
 
-    Seeded by depth alone (``task.generator("head")``), so that sibling tasks start from the same values.
+    Seeded by depth alone (``task.generator("head")``), so that all continuations of one state start from the same values.
     """
     weight = 0.01 * torch.randn(classes, dim, generator=generator)
     return Head(weight.to(device), torch.zeros(classes, device=device)).trainable()

@@ -40,7 +40,10 @@ def check_policy(name: str, policy: object, captioned: bool) -> None:
 
 
 def texts_of(pool: HasCaptions, rows: Rows, policy: str) -> list[str]:
-    """The text of each of ``rows`` ``[n]``: its first caption, or all of them, one after the other, with ``concat``.
+    """The text of each of ``rows`` ``[n]``, for evaluation.
+
+    With the policy ``concat`` it is all captions, one after the other. With ``first`` and ``random`` it is the first caption, so
+    that evaluation does not depend on chance.
 
     Raises:
         UserError: an image has none.
@@ -86,7 +89,8 @@ class TextColumn:
 
     Args:
         files: of a pool, opened.
-        names: of the column: the first that a file has and that holds texts, or lists of them, or with ``numbers`` integers.
+        names: possible names of the column. The first that is in the file and holds texts, or lists of texts, is taken.
+        numbers: integers count as texts.
     """
 
     def __init__(self, files: Sequence[ParquetFile], names: Sequence[str] = NAMES, *, numbers: bool = False) -> None:
@@ -94,8 +98,8 @@ class TextColumn:
         self._read: Any = None
 
     @property
-    def there(self) -> bool:
-        """A file has such a column, and does not say that nothing is in it."""
+    def exists(self) -> bool:
+        """Whether some file has such a column, and not all of its values are known to be missing."""
         return any(column for _, column, _ in self._files)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -107,7 +111,7 @@ class TextColumn:
         Raises:
             UserError: a file is gone, or was changed.
         """
-        if not self.there:
+        if not self.exists:
             return [[] for _ in places]
         if self._read is None:
             self._read = self._whole()

@@ -211,7 +211,7 @@ def test_searches_that_find_the_same_tasks_share_their_training(tmp_path: Path) 
 
 def test_a_planner_that_waits_for_nothing_is_a_bug_not_a_hang(small: Finished, tmp_path: Path) -> None:
     class Stuck:
-        name, done, passes_on = "stuck", False, False
+        name, done, frees_parents = "stuck", False, False
 
         def ask(self) -> list[object]:
             return []

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
-from protocols.evaluate.common.source import filled
+from protocols.evaluate.common.source import fill_from_run
 from protocols.evaluate.explain.protocol import EXPLAIN
 from protocols.evaluate.explain.settings import ExplainSettings
 from protocols.evaluate.explain.study import ExplainStudy
@@ -286,7 +286,7 @@ def test_the_bound_is_of_the_kind_of_the_methods(
 
 
 def prepared(run: Path, scratch: Path, **given: Any) -> ExplainStudy:
-    settings = filled(ExplainSettings, {"source": str(run), **given}, set(given), methods="unless named")
+    settings = fill_from_run(ExplainSettings, {"source": str(run), **given}, set(given), methods="unless named")
     return EXPLAIN.prepare(ExplainSettings(**settings), scratch / "states", "cpu", Path.cwd())
 
 

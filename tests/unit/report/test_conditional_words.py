@@ -8,7 +8,7 @@ import numpy as np
 
 from protocols.evaluate.compare.comparison import compare
 from protocols.report.compare.tables import changes
-from protocols.report.explain.notes import covered
+from protocols.report.explain.notes import conditions as condition_notes
 from seqsearch.stats.difference import mean_difference
 from seqsearch.stats.effects import Condition, ConditionName, effects
 from tests.unit.evaluate.test_compare_runs import make
@@ -27,7 +27,7 @@ def explained(searches: int, seeds: int) -> set[str]:
         "reordered": regrouped,
         "found": draw(1, 0.5, searches),
     }
-    return {n.code for n in covered(effects(conditions))}
+    return {n.code for n in condition_notes(effects(conditions))}
 
 
 def test_explain_has_the_conditional_intervals_where_others_are_over_more() -> None:

@@ -15,14 +15,14 @@ from seqsearch.streams.base import Stream
 from seqsearch.streams.parts import HOLDOUT, MAIN, SEARCH, bursts, parts_of
 from seqsearch.streams.playing import Played, Playing, View
 from seqsearch.streams.rows import by_class, counted, rows_of
-from seqsearch.streams.vectors import LabelsAlone
+from seqsearch.streams.vectors import WithoutImages
 
 LABELS = st.lists(st.integers(0, 3), min_size=1, max_size=120).map(lambda y: np.array(y, dtype=np.int32))
 
 
 def stream_of(labels: np.ndarray, parts: np.ndarray | None = None) -> Stream:
     names = ("a", "b", "c", "d")
-    pool = LabelsAlone("s", "s", counted(names, labels, "g"))
+    pool = WithoutImages("s", "s", counted(names, labels, "g"))
     return Stream("s", "s", names, labels, np.arange(len(labels)), pool, rows_of(by_class(labels)), parts)
 
 

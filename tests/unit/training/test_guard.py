@@ -33,7 +33,7 @@ def common(tmp_path_factory: pytest.TempPathFactory) -> Lab:
 @pytest.fixture
 def lab(common: Lab, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     """The process as a worker has it, and afterwards as it was."""
-    common.trainer.guard.spoilt = ""
+    common.trainer.guard.last_changes = ""
     before = [s.read() for s in settings()]
     torch.set_num_threads(1)
     faiss.omp_set_num_threads(1)
@@ -45,7 +45,7 @@ def lab(common: Lab, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
 
 
 @pytest.mark.parametrize("does", NETWORK)
-def test_who_changes_the_lent_network_fails_and_nobody_else_does(lab: Lab, does: str) -> None:
+def test_who_changes_the_shared_network_fails_and_nobody_else_does(lab: Lab, does: str) -> None:
     result = lab.train(lab.meddler(does))
     assert result.status == "failed"
     assert "shared network of backbone 'glyph_vit'" in result.message
@@ -55,7 +55,7 @@ def test_who_changes_the_lent_network_fails_and_nobody_else_does(lab: Lab, does:
     images = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
     pristine = lab.trainer.world.backbone("glyph_vit").module()
     assert torch.equal(lab.network()(images), pristine(images)), "put back"
-    assert "shared network" in lab.trainer.guard.spoilt
+    assert "shared network" in lab.trainer.guard.last_changes
     assert lab.trainer.states.get(lab.meddler(does).digest) is None, "what it learned is not kept"
 
 
@@ -129,7 +129,7 @@ def test_a_part_of_an_offender_is_not_kept(lab: Lab, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("does", TAKEN)
-def test_who_changes_a_network_that_was_not_lent_fails_too(lab: Lab, tmp_path: Path, does: str) -> None:
+def test_who_changes_a_network_that_was_not_given_to_it_fails_too(lab: Lab, tmp_path: Path, does: str) -> None:
     alone = Lab(tmp_path)
     assert alone.train(alone.key("simplecil")).status == "ok", "the network is built for its features"
     for _ in range(2):
@@ -183,7 +183,7 @@ def test_a_network_that_was_taken_is_looked_at_after_every_job(lab: Lab, tmp_pat
     assert "shared network" in result.message
 
 
-def test_a_class_is_looked_at_after_jobs_of_those_too_who_were_lent_no_network(lab: Lab, tmp_path: Path) -> None:
+def test_python_classes_are_compared_after_jobs_that_were_given_no_network_too(lab: Lab, tmp_path: Path) -> None:
     assert lab.train(lab.key("l2p:epochs=1")).status == "ok"
     (tmp_path / "other.py").write_text(
         "import timm\nfrom seqsearch.methods.simplecil import build as SimpleCIL\n\n"
@@ -222,13 +222,13 @@ def test_a_class_may_gain_what_hides_nothing_and_hold_what_knows_no_single_answe
     assert (Derived().look(), code.changed()) == (0, [])
 
 
-def test_what_was_spoilt_is_told_of_the_last_job_alone(lab: Lab) -> None:
+def test_last_changes_are_those_of_the_last_job_alone(lab: Lab) -> None:
     lab.train(lab.meddler("threads", "predict"))
-    first = lab.trainer.guard.spoilt
+    first = lab.trainer.guard.last_changes
     lab.train(lab.meddler("threads", "predict"))
-    assert lab.trainer.guard.spoilt == first
+    assert lab.trainer.guard.last_changes == first
     assert lab.train(lab.key("simplecil")).status == "ok"
-    assert lab.trainer.guard.spoilt == ""
+    assert lab.trainer.guard.last_changes == ""
 
 
 def test_a_changed_network_computes_no_features_for_the_store(lab: Lab, tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_new_variables_are_removed_and_generators_put_back_without_blame(lab: La
     assert "SEQSEARCH_TEST_NEW" not in os.environ
     assert before[:2] == (random.getstate(), np.random.get_state()[1].tobytes())
     assert torch.equal(before[2], torch.get_rng_state())
-    assert lab.trainer.guard.spoilt == ""
+    assert lab.trainer.guard.last_changes == ""
 
 
 def test_a_job_whose_end_was_interrupted_leaves_later_ones_as_they_are(lab: Lab) -> None:
