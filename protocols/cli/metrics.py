@@ -13,7 +13,7 @@ from protocols.report.notes import page as codes
 @click.option("--markdown", is_flag=True, help="Print docs/metrics.md.")
 @click.option("--notes", is_flag=True, help="Print docs/notes.md: the codes of notes in JSON, and their sentences.")
 def metrics(name: str | None, markdown: bool, notes: bool) -> None:
-    """Tell what the columns of the tables are, with formula, unit, range, direction, source and what intervals are over.
+    """Describe the columns of the tables: meaning, formula, unit, range, direction, source and what intervals are over.
 
     NAME: of a column as a table has it (AR, "Acc found", "best of 10"), or of the tables of a command (mcil).
 

@@ -48,7 +48,7 @@ def show(run: Path, sequence: bool, details: bool, as_json: bool) -> None:
 @click.option("--watch", is_flag=True, help="Look again every two seconds until it ends.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON, one line a look.")
 def status(run: Path, watch: bool, as_json: bool) -> None:
-    """Tell how a RUN is doing: running, stopped, killed or finished, and how far it is. It is never disturbed.
+    """Show the state of a RUN: running, stopped, killed or finished, and how far it is. It is never disturbed.
 
     \b
     seqsearch status runs/mine

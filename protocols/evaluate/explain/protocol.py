@@ -5,7 +5,7 @@ from protocols.running.protocol import MAY_CHANGE, Protocol
 from seqsearch.results.schema import EFFECTS, RESULTS, SEQUENCES, STATS, TRAININGS
 
 ABOUT = """\
-Tell why the sequences found in RUN are hard: by their classes, by how these are grouped, or by the order of the tasks.
+Explain why the sequences found in RUN are hard: by their classes, by how these are grouped, or by the order of the tasks.
 
 Methods are trained on the found classes regrouped at random, and on the found tasks in random order; what RUN has is not
 trained again.
