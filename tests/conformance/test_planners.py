@@ -102,6 +102,16 @@ def test_another_seed_gives_another_study(tmp_path: Path) -> None:
     assert a.study.world.split.digest != b.study.world.split.digest
 
 
+def test_another_visit_to_a_candidate_looks_ahead_along_other_tasks(tmp_path: Path) -> None:
+    done = run_small(tmp_path, allocation="uniform", condensed=2, simulations=8, random_sequences=0)
+    ahead: dict[object, set[object]] = {}
+    for e in done.search.edges.values():
+        if len(e.key.prefix) == 3 and e.judged == "reward":
+            ahead.setdefault(e.key.prefix[1], set()).add(e.key.prefix[2])
+    tried = {j.task for j in done.plans.searches[0].trace if j.step == 2}
+    assert min(len(ahead[task]) for task in tried) > 1
+
+
 def test_followups_are_common_to_siblings(tmp_path: Path) -> None:
     """The n-th visit to every sibling uses follow-up draw n, as far as their classes allow."""
     done = run_small(tmp_path, allocation="uniform", simulations=4, random_sequences=0)

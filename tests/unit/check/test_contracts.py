@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from click.testing import CliRunner
 from scipy.stats import binom
 
 from protocols.cli.main import main
 from seqsearch.check.comparisons import LEVEL, above_chance
 from seqsearch.check.contracts import TESTS
-from seqsearch.check.findings import bytes_of
+from seqsearch.check.findings import bytes_of, differing
 from seqsearch.check.run import method_findings
 from seqsearch.check.subject import Subject
 from seqsearch.check.watched import COMPARED, Trainings, planned
@@ -214,3 +215,9 @@ def test_the_rate_of_guesses_above_chance(count: int, classes: int) -> None:
         assert of_guess[by_deviations].sum() > 0.08
     missed = binom.pmf(right, count, min(0.9, 3 * chance))[~above].sum()
     assert (missed < 0.1) == (count == 100 or (count == 30 and classes < 20))
+
+
+def test_an_entry_that_only_one_of_two_states_has_is_a_difference() -> None:
+    a, b = {"head": torch.zeros(2)}, {"head": torch.zeros(2), "steps": 3}
+    assert differing(a, dict(a)) == ""
+    assert differing(a, b) == differing(b, a) == "state_dict()['steps']"

@@ -128,6 +128,7 @@ def test_the_file_is_read_as_it_was_written_or_not_at_all(tmp_path: Path) -> Non
         read_fits(tmp_path)
     others = (replace(SETTINGS, seed=1), replace(SETTINGS, fit_extremes=1))
     assert len({digest, *(fit_digest(similarity(), SIZES, known, s) for s in others)}) == 3
+    assert fit_digest(similarity(), SIZES, {"er": planted(0.06)}, SETTINGS) != digest, "of other accuracies"
 
 
 # ------------------------------------------------------------------------------------------------ comparison

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,21 @@ def test_what_was_written_comes_back(tmp_path: Path) -> None:
     assert second.probe("q") is None
     assert second.replayed == 1
     assert len(second.entries) == 3
+
+
+def test_a_training_of_an_earlier_session_counts_once(tmp_path: Path) -> None:
+    """A stored state was trained by an earlier session. Its training is counted again only if no line has it."""
+    first = Journal(tmp_path)
+    first.add(edge("a"))
+    first.close()
+    second = Journal(tmp_path)
+    second.add(replace(edge("b"), earlier=("state-a", "state-lost")))
+    found = second.edge("b")
+    assert found is not None
+    assert found.trained == ("state-lost", "state-b")
+    assert second.trained == 3
+    second.add(replace(edge("c"), trained=(), earlier=("state-lost",)))
+    assert second.trained == 3
 
 
 def test_a_torn_last_line_is_dropped_wherever_it_tears(tmp_path: Path) -> None:

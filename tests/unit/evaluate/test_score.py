@@ -9,11 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from protocols.evaluate.score.summary import _scoring
 from protocols.running.folder import RunFolder
-from seqsearch.results.run import read_results
+from seqsearch.planners.replicates import ORDERS
+from seqsearch.results.rows import TaskSequence
+from seqsearch.results.run import RunResults, Scored, read_results
 from tests.lines import messages
 from tests.studies import execute, small_settings
 from tests.unit.evaluate.commands import ran, rows, told
@@ -318,3 +322,15 @@ def test_bad_input_is_one_line_before_anything_is_trained(
     assert why in result.stderr
     assert len(messages(result.stderr)) == 1
     assert not (tmp_path / "out" / "journal.jsonl").exists()
+
+
+def test_random_orders_with_a_seed_of_their_own_are_not_paired() -> None:
+    """Those of a run of EDGE have the seeds from `ORDERS` on."""
+    scored = Scored("ok", np.zeros((1, 1)), np.zeros((1, 1)), {})
+    sequences = tuple(TaskSequence(f"random-{n}", "random", (), n, (), ()) for n in range(3))
+    seeds = 0, ORDERS, ORDERS + 1
+    rollouts = {(s.sequence_id, "er", seed): scored for s, seed in zip(sequences, seeds, strict=True)}
+    found = _scoring(RunResults({}, None, ("er",), sequences, seeds, rollouts))
+    assert [s.sequence_id for s in found.sequences] == ["random-0"]
+    assert found.seeds == (0,)
+    assert set(found.rollouts) == {("random-0", "er", 0)}

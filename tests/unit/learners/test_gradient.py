@@ -122,6 +122,14 @@ def test_several_shifts_in_one_pass_are_as_each_alone(states: str) -> None:
         assert same(together.learner, alone.learner)
 
 
+def test_all_samples_of_the_batch_just_revealed_are_incoming(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[bool]] = []
+    learner = made("fc_only", 4, 6, sampler="fifo")
+    monkeypatch.setattr(learner, "update", lambda part, incoming, step: seen.append(incoming.tolist()))
+    taught(learner, torch.zeros(40, 6), torch.zeros(40, dtype=torch.int64), 16)
+    assert seen == [[True] * 16, [True] * 16, [False] * 8 + [True] * 8]  # the last batch has eight new samples
+
+
 def test_a_layer_on_features_is_a_plain_loop(states: str) -> None:
     draw = torch.Generator().manual_seed(0)
     x, y = torch.randn(70, 6, generator=draw), torch.randint(4, (70,), generator=draw)

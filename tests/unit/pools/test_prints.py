@@ -71,6 +71,17 @@ def test_they_are_computed_once_for_a_pool_and_its_halves(tmp_path: Path, monkey
     assert not log.exists()
 
 
+def test_a_folder_whose_images_were_replaced_is_looked_at_again(tmp_path: Path) -> None:
+    folder = tmp_path / "pool" / "c"
+    folder.mkdir(parents=True)
+    found = []
+    for shade in (10, 200):
+        for number in range(4):
+            Image.new("RGB", (9, 9), (shade + number, 0, 0)).save(folder / f"{number}.png")
+        found.append(fingerprints(build_pool(str(tmp_path / "pool")), [0], tmp_path / "cache")[0])
+    assert set(found[0].tolist()).isdisjoint(found[1].tolist())
+
+
 def test_what_another_process_wrote_meanwhile_stays(tmp_path: Path) -> None:
     text = recording(log := tmp_path / "log", classes=2, train=2, reward=1, test=1)
 
