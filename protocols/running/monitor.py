@@ -32,6 +32,41 @@ SURE_SECONDS, SURE_TRAININGS = 10.0, 5
 """The time left is estimated once a session has run for this time and has done this number of trainings."""
 
 
+class _Decisions:
+    """Logs every task that a planner chose, once."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self.world: World | None = None
+        """Has the names of classes; without it decisions are logged by number alone."""
+        self._logged: dict[str, int] = {}
+        """Number of decisions that were logged, by planner."""
+
+    def report(self, progress: Mapping[str, PlannerProgress], replayed: bool) -> None:
+        """Log decisions since the last call. ``replayed``: they come from the journal, without any training."""
+        for name, p in progress.items():
+            logged = self._logged.get(name, 0)
+            self._logged[name] = len(p.decisions)
+            for chosen in p.decisions[logged:]:
+                self._log.write(
+                    "step-decided",
+                    search=name,
+                    step=chosen.step,
+                    classes=self._class_names(chosen.task),
+                    class_ids=[c.index for c in chosen.task.classes],
+                    value=chosen.value,
+                    visits=chosen.visits,
+                    candidates=chosen.candidates,
+                    replayed=replayed,
+                )
+
+    def _class_names(self, task: Task) -> list[str]:
+        if self.world is None:
+            return []
+        images = self.world.images.classes
+        return [images[self.world.class_index(c)].name for c in task.classes]
+
+
 class Monitor:
     """Context manager around a session; `update` is cheap and may be called after every result.
 
@@ -57,7 +92,6 @@ class Monitor:
         self.log = EventLog(folder, check)
         self.snapshot = Snapshot(steps=expected.steps)
         self._display = display
-        self._world: World | None = None
         self._started = now()
         self._state, self._reason = "running", ""
         self._evaluator: Any = None
@@ -67,8 +101,7 @@ class Monitor:
         self._phase: str | None = None
         self._rollouts = self._total = expected.rollouts
         self._trainings = expected.trainings
-        self._logged: dict[str, int] = {}
-        """Number of decisions that were logged, by planner."""
+        self._decisions = _Decisions(self.log)
         self._begin: float | None = None
         self._trained_before = 0
         self._heart = Heartbeat(folder / "status.json", self._describe, check)
@@ -114,7 +147,7 @@ class Monitor:
             total: rollouts of the phase; None: the upper bound of the whole session.
             world: has the names of the classes, with which decisions of the planners are logged; None: they are logged by number.
         """
-        self._planners, self._phase, self._world = planners, phase, world
+        self._planners, self._phase, self._decisions.world = planners, phase, world
         self._total = self._rollouts if total is None else total
 
     def event(self, name: str, fields: dict[str, Any]) -> None:
@@ -175,7 +208,7 @@ class Monitor:
         busy = self._evaluator.busy()
         queued = getattr(self._evaluator, "queued", lambda: max(0, counts.in_flight - busy))()
         left = self._left(counts.trained)
-        self._report_decisions(progress, replayed=counts.trained == self._trained_before)
+        self._decisions.report(progress, replayed=counts.trained == self._trained_before)
         phase = self._phase or (f"step {step}/{steps}" if searching else "scoring")
         self._show(  # judged, saved and cache_hits are keys of status.json, which are kept
             Snapshot(
@@ -211,30 +244,6 @@ class Monitor:
         if spent < SURE_SECONDS or here < SURE_TRAININGS:
             return None
         return spent / here * max(0, self._trainings - trained)
-
-    def _report_decisions(self, progress: Mapping[str, PlannerProgress], replayed: bool) -> None:
-        """Log every task that was chosen since the last call; ``replayed``: it comes from the journal, without any training."""
-        for name, p in progress.items():
-            logged = self._logged.get(name, 0)
-            self._logged[name] = len(p.decisions)
-            for chosen in p.decisions[logged:]:
-                self.log.write(
-                    "step-decided",
-                    search=name,
-                    step=chosen.step,
-                    classes=self._class_names(chosen.task),
-                    class_ids=[c.index for c in chosen.task.classes],
-                    value=chosen.value,
-                    visits=chosen.visits,
-                    candidates=chosen.candidates,
-                    replayed=replayed,
-                )
-
-    def _class_names(self, task: Task) -> list[str]:
-        if self._world is None:
-            return []
-        images = self._world.images.classes
-        return [images[self._world.class_index(c)].name for c in task.classes]
 
     def _show(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot

@@ -39,7 +39,11 @@ VARIANTS = (
     "acm:k=5",
     "blind:k=10",
 )
-CASES = [*names("learner"), *VARIANTS, EXAMPLE]
+CASES = [
+    *names("learner"),
+    *(pytest.param(v, marks=pytest.mark.long) if v == "er:train_batch=1" else v for v in VARIANTS),
+    EXAMPLE,
+]
 each = pytest.mark.parametrize("text", CASES)
 
 

@@ -37,8 +37,8 @@ def columns(rows: list[list[Any]]) -> set[str]:
     return {name for _, row in rows for name in row}
 
 
-LONG = ("edge", "explain", "gtep", "easy", "online", "mcil")
-"""They train most. The unit tests of each protocol run it as well."""
+LONG = ("edge", "explain", "gtep", "easy", "online", "mcil", "score", "compare", "duel")
+"""They train most, or read the runs of those that do. The unit tests of each protocol run it as well."""
 
 
 @pytest.fixture(scope="module")

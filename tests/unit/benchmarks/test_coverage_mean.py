@@ -23,6 +23,7 @@ def test_the_rule_holds_wherever_outliers_can_be_seen(means: list[dict[str, Any]
         assert row["held"] >= (0.84 if row["shape"] == "10 % outliers, 8 sd" else 0.89), row
 
 
+@pytest.mark.long
 def test_the_rules_before_are_no_others_than_they_were(means: list[dict[str, Any]]) -> None:
     """Student's interval of few exponential draws misses, and is the narrowest."""
     of = {r["rule"]: r for r in means if (r["shape"], r["n"], r["seeds"]) == ("exponential", 3, 1)}

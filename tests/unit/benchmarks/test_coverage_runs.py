@@ -14,6 +14,7 @@ def means() -> list[dict[str, Any]]:
     return list(bench.means(150))
 
 
+@pytest.mark.long
 def test_intervals_of_means_hold(means: list[dict[str, Any]]) -> None:
     """.95 at 150 repeats has a standard error of .018."""
     assert len(means) == 2 * len(bench.SHAPES) * len(bench.RUNS)

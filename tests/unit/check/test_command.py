@@ -111,6 +111,7 @@ def test_accuracy_bytes_and_open_contracts_are_reported() -> None:
     assert len([line for line in result.stdout.splitlines() if line.startswith("not tested: ")]) == 3
 
 
+@pytest.mark.long
 def test_what_only_guesses_is_warned_of(tmp_path: Path) -> None:
     """Scores of images, but under the classes of others: each class has the column of the next."""
     body = "    def predict(self, batch):\n        return super().predict(batch).roll(1, 1)" + ORDERED

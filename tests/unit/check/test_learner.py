@@ -85,6 +85,7 @@ def test_one_of_ours_is_checked_by_name_where_no_method_has_it() -> None:
     assert result.stdout.count(": ok\n") == 8
 
 
+@pytest.mark.long
 def test_one_that_shares_its_name_with_a_method_is_asked_for() -> None:
     result = CliRunner().invoke(main, ["check", "er", "--learner", "--backbone", "scratch:tiny-8"])
     assert result.exit_code == 0, result.output

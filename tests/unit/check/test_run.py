@@ -56,6 +56,7 @@ EXAMPLES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", EXAMPLES.values(), ids=EXAMPLES)
 def test_the_examples_keep_them_all(method: str) -> None:
     backbone = ["--backbone", PAIRS] if method.startswith(EXAMPLE_PAIRS) else []
@@ -215,7 +216,7 @@ class Noisy(Replay):
     [
         pytest.param("listed=true", [], marks=pytest.mark.long),
         pytest.param("listed=false", ["C4"], marks=pytest.mark.long),
-        ("listed=false,begins=1", ["C4"]),
+        pytest.param("listed=false,begins=1", ["C4"], marks=pytest.mark.long),
     ],
 )
 def test_a_training_that_is_killed_must_go_on(tmp_path: Path, params: str, broken: list[str]) -> None:

@@ -88,6 +88,7 @@ def test_a_killed_run_resumes_to_the_same_greedy_random_sequences(greedy: Finish
     assert again.search.counts.trained == greedy.search.counts.trained, "nothing is trained twice"
 
 
+@pytest.mark.long
 def test_more_and_longer_greedy_sequences_begin_with_the_same(greedy: Finished, tmp_path: Path) -> None:
     more = run_small(tmp_path / "more", **{**GREEDY, "random_sequences": 7})
     assert drawn(more)[:5] == drawn(greedy)

@@ -163,7 +163,8 @@ def test_where_there_is_no_terminal_columns_say_how_wide(runs: list[Path], monke
     assert 80 < max(map(len, run(*runs).output.splitlines())) <= 120
 
 
-@pytest.mark.parametrize("encoding", [pytest.param("latin-1", marks=pytest.mark.long), "ascii"])
+@pytest.mark.long
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
 def test_what_the_encoding_of_the_output_has_not_is_escaped(tmp_path: Path, encoding: str) -> None:
     table = tmp_path / "t.csv"
     table.write_text("method,A \u4e2d,R\n\U0001f600,1,2\nb,2,1\nc,3,3\n", encoding="utf-8")

@@ -239,6 +239,7 @@ def test_refused_in_one_line(more, says, tmp_path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.long
 def test_what_each_modality_is_worth(tmp_path) -> None:
     pool = ["--pool", "glyphs:captions=first,classes=12,train=4,reward=2,test=4", "--backbone", "glyph_flava"]
     more = ["--methods", "simplecil", "--experiences", "3", "--seeds", "3", "--modalities", "--json"]

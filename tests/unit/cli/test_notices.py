@@ -80,6 +80,7 @@ def test_a_dry_run_says_what_it_does(protocol: str) -> None:
     assert call(*STUDIES[protocol], "--dry-run", "--json").stderr == ""
 
 
+@pytest.mark.long
 def test_a_run_says_it_too_and_a_quiet_one_nothing(tmp_path: Path) -> None:
     said = call(*STUDIES["cldyb"], "--out", tmp_path / "run")
     assert said.exit_code == 0, said.stderr

@@ -69,7 +69,9 @@ def refused(path: Path, *arguments: object) -> str:
         (["--methods", "ncm:k=3", "--stream", STREAM, "--shift", "64"], "has no parameter 'k'"),
         (["--methods", "ncm", "--stream", STREAM, "--shift", "100"], "no multiple of --batch"),
         (["--methods", "ncm", "--stream", STREAM, "--shift", "8192"], "leaves none to be evaluated"),
-        (["--methods", "ncm", "--stream", STREAM], "--shift auto: none can be chosen"),
+        pytest.param(
+            ["--methods", "ncm", "--stream", STREAM], "--shift auto: none can be chosen", marks=pytest.mark.long
+        ),
         (["--methods", "fc_only:budget=0.001", "--stream", STREAM, "--shift", "64"], "makes none in"),
         (["--methods", "blind:k=5000", "--stream", STREAM, "--shift", "64"], "k=5000 is more than the"),
         (["--methods", "ncm@scratch:tiny-16", "--stream", STREAM, "--shift", "64"], "scratch"),
@@ -134,6 +136,7 @@ def test_a_run_that_is_resumed_is_the_run(tmp_path):
     assert a[a.method_id == "ncm"].seed.nunique() == 1
 
 
+@pytest.mark.long
 def test_a_learner_that_fails_is_a_result_and_the_others_go_on(tmp_path):
     (tmp_path / "own.py").write_text(OWN)
     ended = online(

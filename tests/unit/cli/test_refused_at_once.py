@@ -117,6 +117,7 @@ def test_methods_are_listed_without_it_as_with_it() -> None:
     assert json.loads(listed) == json.loads(json.dumps([describe(name) for name in names("method")]))
 
 
+@pytest.mark.long
 def test_a_summary_is_shown_without_what_draws(tmp_path: Path) -> None:
     made = sequence(glyphs(), "search-0", "searched", ["er"], [[0, 1], [2, 3]])
     evaluated = [rescored(made, "er", 1000, outcome([[0.9], [0.5, 0.8]], [[0.9], [0.9, 0.85]]))]

@@ -32,6 +32,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
 
+@pytest.mark.long
 def test_a_command_is_scored_beside_a_method_and_not_run_again(run: Path, tmp_path: Path) -> None:
     out, shared = tmp_path / "score", tmp_path / "shared"
     shared.mkdir()
@@ -51,6 +52,7 @@ def test_a_command_is_scored_beside_a_method_and_not_run_again(run: Path, tmp_pa
     assert {m["method"] for m in again["methods"]} == set(methods)
 
 
+@pytest.mark.long
 def test_a_command_that_fails_loses_nothing_of_the_others(run: Path, tmp_path: Path) -> None:
     said = scored(tmp_path / "score", run, "--methods", f"ranpac:M=16,{command('percent')}")
     assert any("share from 0 to 1" in t or "failed" in t for t in said["troubles"]), said["troubles"]

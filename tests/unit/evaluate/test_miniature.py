@@ -86,6 +86,7 @@ def test_a_pool_of_real_data_has_no_mark() -> None:
     assert MARK not in build_pool("glyphs:classes=4,train=2,reward=1,test=1").digest
 
 
+@pytest.mark.long
 def test_stand_in_data_are_refused_where_real_ones_are_asked_for(tmp_path: Path) -> None:
     places = {"edge-table-a4": "cifar100", "cldyb-table-2": "cldyb-sources", "near-future-figure-7": "cglm.parquet"}
     for name, copied in places.items():

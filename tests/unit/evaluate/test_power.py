@@ -48,6 +48,7 @@ def test_found_sequences_need_so_many_searches_and_random_sequences(runs: Path) 
     assert [s["of"]["training seeds"] for s in found["seeds"]] == [1, 3, 5, 10]
 
 
+@pytest.mark.long
 def test_the_standard_deviation_is_that_of_the_pair_that_varies_most(runs: Path) -> None:
     [found] = values(runs / "mcil-finished")["power"]
     spread, by = found["spread"], {}
@@ -62,7 +63,7 @@ def test_the_standard_deviation_is_that_of_the_pair_that_varies_most(runs: Path)
 
 
 @pytest.mark.parametrize(
-    "protocol", ["cldyb", "duel", *(pytest.param(p, marks=pytest.mark.long) for p in ("edge", "gtep", "mcil"))]
+    "protocol", ["cldyb", *(pytest.param(p, marks=pytest.mark.long) for p in ("edge", "gtep", "mcil", "duel"))]
 )
 def test_it_is_printed_with_one_sentence_for_each_difference(runs: Path, protocol: str) -> None:
     ran = power(runs / f"{protocol}-finished", "--difference", 0.03)

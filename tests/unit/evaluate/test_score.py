@@ -119,6 +119,7 @@ def test_references_bound_each_task_and_are_known_the_next_time(run: Path, tmp_p
     assert {t["method_id"] for t in rows(tmp_path / "more", "trainings")} == {"ranpac:M=8"}
 
 
+@pytest.mark.long
 def test_a_reference_may_be_a_method_as_well(run: Path, tmp_path: Path) -> None:
     said = scored(tmp_path / "out", run, "--methods", "simplecil@glyph_vit", "--references", "--which", "found")
     methods = {m["method"]: m for m in said["methods"]}

@@ -86,6 +86,7 @@ def test_annealing_finds_what_looking_at_all_finds(monkeypatch: pytest.MonkeyPat
         np.testing.assert_allclose(there.of(found) @ weights, best, atol=1e-9)
 
 
+@pytest.mark.long
 def test_annealing_stays_in_the_range_and_goes_far_in_it() -> None:
     there, values, r = seen(30, 6)
     weights = np.array([1.0, 0.5, 0.0, -1.0, 0.2]) / values.std(axis=0)

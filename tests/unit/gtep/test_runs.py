@@ -144,6 +144,7 @@ def test_the_conventional_protocol_beside_it(method: str, tmp_path: Path, whole:
     assert len(trained) == len(set(trained))
 
 
+@pytest.mark.long
 def test_original_settings_beside_what_was_chosen(method: str, tmp_path: Path, whole: Path) -> None:
     """On each pool and on further orders of the one that was tuned on; what is beside them changes nothing."""
     run = finished(tmp_path / "run", f"{method},simplecil", originals=True)

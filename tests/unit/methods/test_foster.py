@@ -78,6 +78,7 @@ def test_loss_of_boosting(lab: Lab) -> None:
     assert report.losses[0] == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.long
 def test_the_teacher_predicts_and_the_student_goes_on(lab: Lab) -> None:
     method, batch = lab.trained(FOSTER, *TASKS[:2]), lab.batch(TASKS[0])
     old, second = method.teacher

@@ -51,6 +51,7 @@ def test_best_is_the_learner_with_the_highest_validation_accuracy(lab: Lab) -> N
     torch.testing.assert_close(method.predict(batch), alone.predict(batch))
 
 
+@pytest.mark.long
 def test_best_goes_on_from_its_state(lab: Lab) -> None:
     case = Case("joint", "joint", {"learner": "best"})
     method = lab.fresh(case)

@@ -38,6 +38,7 @@ def test_loss_is_local_cross_entropy_and_distillation_of_old_scores(lab: Lab, la
     assert report.losses[0] == pytest.approx(cross_entropy + lamb * kd, rel=1e-5)
 
 
+@pytest.mark.long
 def test_distillation_keeps_old_scores(lab: Lab) -> None:
     """The mean drift of old scores on the new images, at a rate that moves much."""
     drift = {}

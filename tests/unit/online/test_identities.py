@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from protocols.cli.main import main
 from protocols.online.intervals import blocks_of, difference
 
+pytestmark = pytest.mark.long
 SHUFFLED = 2048
 """A window that is longer than the stream."""
 FROZEN = """

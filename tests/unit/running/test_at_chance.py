@@ -146,7 +146,9 @@ def orders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("protocol", [*SMALL, "score"])
+@pytest.mark.parametrize(
+    "protocol", [*(pytest.param(p, marks=pytest.mark.long if p == "mcil" else ()) for p in SMALL), "score"]
+)
 def test_a_run_of_a_method_that_guesses_says_so(tmp_path: Path, orders: Path, protocol: str) -> None:
     (tmp_path / "own.py").write_text(GUESSES)
     run = tmp_path / "run"

@@ -60,6 +60,7 @@ def test_more_draws_never_take_the_interval_away(values, further):
     assert math.isfinite(mean_interval([*values, further]).low)
 
 
+@pytest.mark.long
 def test_power_for_a_fixed_effect_does_not_fall_with_a_further_draw():
     """Within Monte Carlo error: normal and left-skewed draws, from the fewest on."""
     draws = np.random.default_rng(4)

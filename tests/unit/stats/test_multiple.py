@@ -58,7 +58,7 @@ def test_pairs_that_agree_in_every_run_are_alike_and_are_no_test():
     assert found[1].p == found[2].p == pytest.approx(2 * found[1].over.p)  # Holm's, of the two that are tests
 
 
-@pytest.mark.parametrize("shape", ["normal", "exponential"])
+@pytest.mark.parametrize("shape", ["normal", pytest.param("exponential", marks=pytest.mark.long)])
 def test_intervals_hold_and_equal_methods_seldom_differ(shape):
     rng = np.random.default_rng(1)
     draw = (lambda size: rng.normal(size=size)) if shape == "normal" else (lambda size: rng.exponential(size=size) - 1)

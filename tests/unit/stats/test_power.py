@@ -47,7 +47,9 @@ def test_power_of_found_is_the_share_of_rank_tests_that_are_significant() -> Non
         assert power == pytest.approx(np.mean(tests), abs=0.09)
 
 
-@pytest.mark.parametrize(("searches", "random"), [(1, 19), (1, 39), (2, 5), (3, 5), (5, 19)])
+@pytest.mark.parametrize(
+    ("searches", "random"), [(1, 19), (1, 39), (2, 5), (3, 5), pytest.param(5, 19, marks=pytest.mark.long)]
+)
 def test_without_a_difference_few_studies_are_significant_and_with_a_large_one_all(searches: int, random: int) -> None:
     none, small, large = power_of_found([0.0, 0.05, 0.5], 0.03, 0.03, searches, random)
     assert none <= 0.08
@@ -67,6 +69,7 @@ def test_power_of_a_mean_is_the_share_of_intervals_that_exclude_0() -> None:
     assert half == pytest.approx(np.mean([i.half_width for i in intervals]), rel=0.1)
 
 
+@pytest.mark.long
 def test_more_draws_never_have_less_power() -> None:
     by_size = [power_of_mean([0.01, 0.05], 0.05, n)[1] for n in (2, 3, 5, 8, 10, 20, 50)]
     assert by_size[0] == [0.0, 0.0]

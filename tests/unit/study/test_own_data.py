@@ -303,6 +303,7 @@ def test_an_interrupted_tuning_goes_on_where_it_was(tmp_path: Path, monkeypatch:
         assert a.select(same).equals(b.select(same))
 
 
+@pytest.mark.long
 def test_the_papers_way_says_what_is_wrong_with_it(tmp_path: Path) -> None:
     path = finish(tmp_path / "run", **{**TUNED, "tune_on": "first"})
     assert "tuned.circular" in {n.code for n in notes(summary_of(path))}

@@ -42,6 +42,7 @@ def test_a_command_writes_below_its_own_folder_only(lab: Lab, tmp_path: Path) ->
     assert (shared / "runs").read_text() == "once\n"
 
 
+@pytest.mark.long
 def test_one_that_never_ends_is_ended_with_all_that_it_started(lab: Lab) -> None:
     begin = time.monotonic()
     result = lab.train("sleeps", hours=2 / 3600)

@@ -97,7 +97,7 @@ def right_of(counts: ClassifierCounts, n: int) -> list[bool]:
     return unpacked(counts.images, n).astype(bool).tolist()
 
 
-@pytest.mark.parametrize("text", ["mm_dpcf:epochs=2", "simplecil"])
+@pytest.mark.parametrize("text", [pytest.param("mm_dpcf:epochs=2", marks=pytest.mark.long), "simplecil"])
 def test_each_classifier_is_right_where_pairs_put_together_by_hand_are(trainer: Trainer, text: str) -> None:
     method, key = learned(trainer, text)
     evaluated = trainer.scenario.evaluate(method, key, "test")

@@ -612,6 +612,7 @@ def runs(draw: st.DrawFn) -> Made:
     return made
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(runs())
 def test_whatever_became_of_a_run_is_shown(tmp_path_factory: pytest.TempPathFactory, made: Made) -> None:
