@@ -41,7 +41,7 @@ test: $(READY)
 # What takes longer, and the property tests with new draws.
 test-long: $(READY)
 	$(PYTEST) -m "long or hypothesis" --hypothesis-profile=fresh $(WITHOUT_RAY)
-	$(PYTEST) -m long tests/ray
+	$(PYTEST) -m long $(WITH_RAY)
 
 test-gpu: $(READY)
 	$(PYTEST) --gpu -n 4 tests/gpu
