@@ -80,10 +80,12 @@ def test_a_name_is_found_however_it_is_written(
 
 
 def variants(words: list[str]) -> set[str]:
-    """All ways in which a name of these words is found: possessives, words as one, the last in the plural."""
+    """All ways in which a name of these words is found: possessives, words as one, the last in the plural or its possessive."""
     gaps = ("", " ", "s", "s ", " s", " s ")
-    ends = {"", "s", " s", "es"}
-    last = {words[-1] + end for end in ends} | {words[-1][:-1] + "ies" for _ in range(words[-1].endswith("y"))}
+    numbers = {words[-1] + end for end in ("", "s", "es")} | {
+        words[-1][:-1] + "ies" for _ in range(words[-1].endswith("y"))
+    }
+    last = {number + possessive for number in numbers for possessive in ("", "s", " s")}
     return {
         "".join(w + g for w, g in zip(words, between, strict=False)) + end
         for between in itertools.product(gaps, repeat=len(words) - 1)
