@@ -3,7 +3,8 @@ VENV ?= .venv
 PYTHON ?= python3
 READY := $(VENV)/.ready
 
-# Tests that start no Ray share the cores, the longest files first; those that do come after, two clusters at a time.
+# Tests that start no Ray share the cores, the longest files first; those that do come after: quick ones two clusters at a time, long
+# ones one by one, since each takes both cores.
 PYTEST := $(VENV)/bin/python -m pytest
 WITHOUT_RAY := -n 2 --dist loadfile --no-loadscope-reorder tests/docs tests/conformance tests/golden tests/peers tests/unit
 WITH_RAY := -n 2 --dist loadgroup --no-loadscope-reorder tests/ray
@@ -41,7 +42,7 @@ test: $(READY)
 # What takes longer, and the property tests with new draws.
 test-long: $(READY)
 	$(PYTEST) -m "long or hypothesis" --hypothesis-profile=fresh $(WITHOUT_RAY)
-	$(PYTEST) -m long $(WITH_RAY)
+	$(PYTEST) -m long tests/ray
 
 test-gpu: $(READY)
 	$(PYTEST) --gpu -n 4 tests/gpu
