@@ -76,24 +76,34 @@ def table(
 
 
 @compiled
-def spread(similarity: Floats, cross: Floats, contribution: Floats, labels: Labels, state: State, draws: int) -> float:
-    """Root mean square of the changes of the score by exchanges of two random classes.
+def change(
+    similarity: Floats,
+    cross: Floats,
+    contribution: Floats,
+    i: np.int64 | int,
+    j: np.int64 | int,
+    c: np.int64 | int,
+    d: np.int64 | int,
+) -> float:
+    """The change of the score if class c of task i and class d of task j are exchanged.
 
     ``cross`` [K, K] is V[i, i] + V[j, j] - 2 V[i, j], here and below.
     """
+    delta: float = contribution[j, c] - contribution[i, c] + contribution[i, d] - contribution[j, d]
+    delta -= cross[i, j] * similarity[c, d]
+    return delta
+
+
+@compiled
+def spread(similarity: Floats, cross: Floats, contribution: Floats, labels: Labels, state: State, draws: int) -> float:
+    """Root mean square of the changes of the score by exchanges of two random classes."""
     n, total, count = np.uint64(labels.size), 0.0, 0
     for _ in range(draws):
         z = draw(state)
         c, d = np.int64(((z & LOW) * n) >> S32), np.int64(((z >> S32) * n) >> S32)
         i, j = labels[c], labels[d]
         if i != j:
-            delta = (
-                contribution[j, c]
-                - contribution[i, c]
-                + contribution[i, d]
-                - contribution[j, d]
-                - cross[i, j] * similarity[c, d]
-            )
+            delta = change(similarity, cross, contribution, i, j, c, d)
             total += delta * delta
             count += 1
     return math.sqrt(total / max(1, count))
@@ -187,13 +197,7 @@ def descend(
                 if i == j:
                     continue
                 tried += 1
-                delta = (
-                    contribution[j, c]
-                    - contribution[i, c]
-                    + contribution[i, d]
-                    - contribution[j, d]
-                    - cross[i, j] * similarity[c, d]
-                )
+                delta = change(similarity, cross, contribution, i, j, c, d)
                 if delta < -tolerance:
                     exchange(similarity, pairs, contribution, labels, c, d)
                     better = True

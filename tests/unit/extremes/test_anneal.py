@@ -34,13 +34,7 @@ def test_tables_and_changes_are_those_of_full_scores(objective: Objective, n: in
             i, j = labels[c], labels[e]
             if i == j:
                 continue
-            change = (
-                contribution[j, c]
-                - contribution[i, c]
-                + contribution[i, e]
-                - contribution[j, e]
-                - cross[i, j] * d[c, e]
-            )
+            change = kernels.change(d, cross, contribution, i, j, c, e)
             kernels.exchange(d, v, contribution, labels, c, e)
             score += change
             assert score == pytest.approx(raw_score(d, v, b, labels), abs=1e-12)
