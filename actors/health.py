@@ -87,9 +87,8 @@ def watched(stuck: Callable[[str], object]) -> Iterator[None]:
                 continue
             since = since or time.monotonic()
             if main and _interrupts:
-                os.kill(
-                    os.getpid(), signal.SIGUSR2
-                )  # repeated, in case other code has caught the exception of the first signal
+                # repeated, in case other code has caught the exception of the first signal
+                os.kill(os.getpid(), signal.SIGUSR2)
             if time.monotonic() - since > STUCK_AFTER and not over.is_set():
                 stuck(what)
 
@@ -118,9 +117,8 @@ def interrupting() -> Iterator[None]:
         yield
     except BaseException:
         _interrupts = False
-        if (
-            what := _found or cause_of_death()
-        ):  # the interrupted call cannot continue, even if the cluster is in reach again
+        # The interrupted call cannot continue, even if the cluster is in reach again.
+        if what := _found or cause_of_death():
             raise EngineDied(what) from None
         raise
     finally:
