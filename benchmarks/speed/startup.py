@@ -1,13 +1,16 @@
 """Startup time of the command line and of a run's first result, driver time of a rollout, and memory of a worker.
 
-    python -m benchmarks.speed.startup [--before PYTHON] [--repeats 7] [--write]
+    python -m benchmarks.speed.startup [--before PYTHON [--clone FOLDER]] [--repeats 7] [--write]
 
 ``PYTHON`` is the interpreter of an environment into which another version is installed. Both versions are measured in
-turn. Medians of each are printed, and their ratios. ``help``, ``misspelt`` and ``show`` are CPU seconds of the command;
-``misspelt`` is the name of a method, which is refused. The run is a small one with one Ray worker and cached features.
-Its first result is the first line of its journal that holds an edge. Memory is the resident set of Ray's largest worker
-at this moment. ``driver_ms`` is of a rollout, as `benchmarks.speed.orchestration` measures it on a tree of made-up
-results.
+turn. Medians of each are printed, and their ratios. Compile both (``python -m compileall``): modules are not compiled
+where the environment forbids it. ``FOLDER`` is a clone of the other version: ``driver_ms`` is then measured by its own
+benchmark, since names in the library may have changed.
+
+``help``, ``misspelt`` and ``show`` are CPU seconds of the command; ``misspelt`` is the name of a method, which is
+refused. The run is a small one with one Ray worker and cached features. Its first result is the first line of its
+journal that holds an edge. Memory is the resident set of Ray's largest worker at this moment. ``driver_ms`` is of a
+rollout, as `benchmarks.speed.orchestration` measures it on a tree of made-up results.
 """
 
 from __future__ import annotations
@@ -36,8 +39,10 @@ RUN = (
 class Version:
     """One environment, its cache, and a finished run of it."""
 
-    def __init__(self, python: str, folder: Path) -> None:
+    def __init__(self, python: str, folder: Path, benchmarks: Path) -> None:
+        """``benchmarks``: the folder of that name which fits this version of the library."""
         folder.mkdir()
+        shutil.copytree(benchmarks, folder / "own" / "benchmarks")  # seqsearch is that of the environment
         self.python, self.folder, self.runs = python, folder, 0
         self.environment = {**os.environ, "SEQSEARCH_CACHE": str(folder / "cache")}
         self.finished = folder / "finished"
@@ -52,14 +57,16 @@ class Version:
 
     def driver_ms(self) -> float:
         """Milliseconds of the driver for a rollout, without training."""
-        command = "from benchmarks.speed.orchestration import tree; print(tree(2000)['last_tenth_ms'])"
+        [file] = (self.folder / "own").glob("benchmarks/**/orchestration.py")
+        module = ".".join(file.relative_to(self.folder / "own").with_suffix("").parts)
+        command = f"from {module} import tree; print(tree(2000)['last_tenth_ms'])"
         done = subprocess.run(
             [self.python, "-c", command],
             cwd=self.folder,
             capture_output=True,
             text=True,
             check=True,
-            env={**self.environment, "PYTHONPATH": str(self.folder.parent)},
+            env={**self.environment, "PYTHONPATH": str(self.folder / "own")},
         )
         return float(done.stdout)
 
@@ -122,15 +129,16 @@ def resident(pid: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", metavar="PYTHON")
+    parser.add_argument("--clone", metavar="FOLDER", type=Path, help="of the other version")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        shutil.copytree(
-            Path(__file__).parents[1], Path(scratch) / "benchmarks"
-        )  # seqsearch is that of each environment
-        pythons = {"now": sys.executable} | ({"before": given.before} if given.before else {})
-        versions = {name: Version(python, Path(scratch) / name) for name, python in pythons.items()}
+        here = Path(__file__).parents[1]
+        versions = {"now": Version(sys.executable, Path(scratch) / "now", here)}
+        if given.before:
+            own = given.clone / "benchmarks" if given.clone else here
+            versions["before"] = Version(given.before, Path(scratch) / "before", own)
         measured: dict[str, list[dict[str, float]]] = {name: [] for name in versions}
         for _ in range(given.repeats):
             for name, version in versions.items():
