@@ -14,6 +14,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from tests.commands import seqsearch_here
+
 FLAGS = {
     "--methods": "er:epochs=1,ease:epochs=1", "--pool": "glyphs:classes=9,train=4,reward=3,test=5", "--tasks": "3",
     "--random-sequences": "4", "--score-seeds": "2", "--crossed-orders": "2", "--moves": "2000", "--similarity": "prototypes",
@@ -39,7 +41,7 @@ def outcome(run: Path) -> list[list[dict[str, Any]]]:
 @pytest.fixture(scope="module")
 def in_process(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = tmp_path_factory.mktemp("runs") / "inline"
-    edge(*ARGUMENTS, "--workers", 0, "--out", run)
+    seqsearch_here("edge", *ARGUMENTS, "--workers", 0, "--out", run)
     return run
 
 

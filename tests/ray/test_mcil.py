@@ -13,9 +13,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from protocols.cli.main import main
+from tests.commands import seqsearch_here
 
 FLAGS = [
     "--pool", "glyphs:classes=16", "--methods", "ranpac,finetune:epochs=1", "--backbone", "glyph_vit", "--experiences", "3",
@@ -42,8 +41,7 @@ def trained(run: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def in_process(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = tmp_path_factory.mktemp("runs") / "inline"
-    ended = CliRunner().invoke(main, ["mcil", *FLAGS, "--workers", "0", "--out", str(run)])
-    assert ended.exit_code == 0, ended.output
+    seqsearch_here("mcil", *FLAGS, "--workers", 0, "--out", run)
     return run
 
 

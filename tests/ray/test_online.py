@@ -14,6 +14,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from tests.commands import seqsearch_here
+
 FLAGS = [
     "--stream", "glyphs:samples=1500,classes=6,burst=8", "--methods", "er:lr=0.05,ncm,acm,slda,random", "--backbone", "glyph_vit",
     "--batch", "16", "--shift", "64", "--holdout", "0.1", "--seeds", "2", "--checkpoint-every", "12", "--windows", "128",
@@ -44,7 +46,7 @@ def trained(run: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def in_process(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = tmp_path_factory.mktemp("runs") / "inline"
-    online(*FLAGS, "--workers", 0, "--out", run)
+    seqsearch_here("online", *FLAGS, "--workers", 0, "--out", run)
     return run
 
 

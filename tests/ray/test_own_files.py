@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from seqsearch.core.installation import ROOT
+from tests.commands import seqsearch_here
 from tests.ray.test_runs import seqsearch
 
 MINE = """
@@ -34,9 +35,9 @@ def test_workers_find_the_neighbours_of_each_file(tmp_path: Path) -> None:
     small = ("--pool", "glyphs:classes=12,train=6,reward=3,test=3", "--tasks", 2, "--classes-per-task", 2)
     search = ("--candidates", 6, "--condensed", 2, "--clusters", 2, "--simulations", 2, "--score-seeds", 1)
     found = []
-    for workers in (0, 2):
+    for workers, command in ((0, seqsearch_here), (2, seqsearch)):
         run = tmp_path / f"run{workers}"
-        seqsearch("cldyb", "--methods", ",".join(methods), *small, *search, "--workers", workers, "--out", run)
+        command("cldyb", "--methods", ",".join(methods), *small, *search, "--workers", workers, "--out", run)
         found.append(pq.read_table(run / "sequences.parquet").drop_columns("run_id").to_pylist())
     assert found[0] == found[1]
     assert "Same" in str(found[0])

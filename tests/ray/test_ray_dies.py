@@ -19,7 +19,8 @@ from protocols.running.folder import RunFolder
 from protocols.running.launch import Launch
 from protocols.running.runtime import Runtime
 from seqsearch.core.errors import UserError
-from tests.ray.test_runs import ARGUMENTS, seqsearch, sequences
+from tests.commands import seqsearch_here
+from tests.ray.test_runs import ARGUMENTS, sequences
 from tests.studies import small_settings
 
 ROOT = Path(__file__).parents[2]
@@ -76,11 +77,19 @@ def running(pid: int) -> bool:
         return False
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nothing disturbs."""
+    run = tmp_path_factory.mktemp("runs") / "whole"
+    seqsearch_here("cldyb", *SMALL, "--workers", 0, "--out", run)
+    return run
+
+
 @pytest.mark.parametrize(
     ("name", "who"), [("gcs_server", "Ray's control service (GCS)"), ("raylet", "Ray's node manager (raylet)")]
 )
-def test_a_run_whose_ray_dies_says_how_to_go_on(tmp_path: Path, name: str, who: str) -> None:
-    whole, run = tmp_path / "whole", tmp_path / "run"
+def test_a_run_whose_ray_dies_says_how_to_go_on(whole: Path, tmp_path: Path, name: str, who: str) -> None:
+    run = tmp_path / "run"
     driver = start(*SMALL, "--workers", 1, "--out", run)
     journal = run / "journal.jsonl"
     wait(lambda: journal.exists() and journal.read_bytes().count(b"\n") > 4)
@@ -90,8 +99,7 @@ def test_a_run_whose_ray_dies_says_how_to_go_on(tmp_path: Path, name: str, who: 
     go_on = f"nothing is lost. Continue with: seqsearch cldyb --resume {run}"
     assert said == f"seqsearch: {who} has died (killed, or out of memory); {go_on}"
     assert not list((run / "states").glob(".driver-*"))
-    seqsearch("cldyb", "--resume", run, "--workers", 0)
-    seqsearch("cldyb", *SMALL, "--workers", 0, "--out", whole)
+    seqsearch_here("cldyb", "--resume", run, "--workers", 0)
     assert sequences(run) == sequences(whole)
 
 
@@ -110,7 +118,7 @@ def test_a_ray_that_dies_while_a_worker_is_hired_is_one_line(tmp_path: Path) -> 
     assert time.monotonic() - begin < 30
     go_on = f"nothing is lost. Continue with: seqsearch cldyb --resume {run}"
     assert said == f"seqsearch: Ray's control service (GCS) has died (killed, or out of memory); {go_on}"
-    seqsearch("cldyb", "--resume", run, "--workers", 0)
+    seqsearch_here("cldyb", "--resume", run, "--workers", 0)
 
 
 def test_a_ray_that_dies_at_its_start_is_one_line(tmp_path: Path) -> None:

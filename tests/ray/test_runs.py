@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from tests.commands import seqsearch_here
 from tests.conformance.lab import TWO_BLOCKS
 
 FLAGS = {
@@ -50,7 +51,7 @@ def stats(run: Path) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def in_process(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = tmp_path_factory.mktemp("runs") / "inline"
-    seqsearch("cldyb", *ARGUMENTS, "--workers", 0, "--out", run)
+    seqsearch_here("cldyb", *ARGUMENTS, "--workers", 0, "--out", run)
     return run
 
 
@@ -67,8 +68,8 @@ def test_workers_train_what_parts_there_are_once_between_them(tmp_path: Path) ->
     """On two workers as in process, and no task's adapters twice."""
     methods = "ease:epochs=1,ffn_num=4,ranpac:adapt=adapter,epochs=1,ffn_num=4,M=200"
     arguments = [*ARGUMENTS, "--methods", methods, "--score-seeds", 1, "--condensed", 3, "--simulations", 4]
-    for workers in (0, 2):
-        seqsearch("cldyb", *arguments, "--workers", workers, "--out", tmp_path / str(workers))
+    seqsearch_here("cldyb", *arguments, "--workers", 0, "--out", tmp_path / "0")
+    seqsearch("cldyb", *arguments, "--workers", 2, "--out", tmp_path / "2")
     assert sequences(tmp_path / "2") == sequences(tmp_path / "0")
     rows = pq.read_table(tmp_path / "2" / "trainings.parquet").to_pylist()
     assert len({r["state"] for r in rows}) == len(rows)
@@ -95,7 +96,7 @@ def test_a_killed_driver_resumes_to_the_same_sequences(
     os.kill(driver.pid, signal.SIGKILL)
     driver.wait()
     assert not (run / "sequences.parquet").exists(), "it was killed too late to prove anything"
-    seqsearch("cldyb", "--resume", run, "--workers", 2 if workers == 0 else 0)
+    (seqsearch_here if workers else seqsearch)("cldyb", "--resume", run, "--workers", 0 if workers else 2)
     assert sequences(run) == sequences(in_process)
     assert stats(run)["sessions"] == 2
 
@@ -117,7 +118,7 @@ def test_a_disk_full_while_exporting_loses_nothing(tmp_path: Path) -> None:
     """The report cannot be written; what was trained is there, and the run ends when there is room."""
     whole, run = tmp_path / "whole", tmp_path / "run"
     few = {"--pool": "glyphs:classes=24,train=4,reward=2,test=2", "--simulations": "2", "--score-seeds": "1"}
-    seqsearch("cldyb", *(part for pair in {**FLAGS, **few}.items() for part in pair), "--workers", 0, "--out", whole)
+    seqsearch_here("cldyb", *(x for pair in {**FLAGS, **few}.items() for x in pair), "--workers", 0, "--out", whole)
     shutil.copytree(whole, run)
     (run / "report.html").unlink()  # written last: without it the run is not finished
     (run / "sequences.parquet").unlink()
@@ -133,7 +134,7 @@ def test_a_disk_full_while_exporting_loses_nothing(tmp_path: Path) -> None:
     assert full.returncode == 2
     assert full.stderr.splitlines()[-1].startswith(f"seqsearch: could not write {run / 'report.html'}")
     assert not (run / "report.html").exists()
-    seqsearch("cldyb", "--resume", run, "--workers", 0)
+    seqsearch_here("cldyb", "--resume", run, "--workers", 0)
     assert (run / "report.html").exists()
     assert sequences(run) == sequences(whole)
     assert stats(run)["trained"] == stats(whole)["trained"]
@@ -146,7 +147,7 @@ def test_states_serve_a_second_run_as_far_as_their_room_goes(in_process: Path, t
     arguments = [*ARGUMENTS, "--workers", 0, "--state-store", store.as_uri(), "--export", out.as_uri()]
     trained = []
     for name, room in [("first", "1GB"), ("second", "100KB"), ("third", "1GB")]:
-        seqsearch("cldyb", *arguments, "--state-cache", room, "--out", tmp_path / name)
+        seqsearch_here("cldyb", *arguments, "--state-cache", room, "--out", tmp_path / name)
         assert sequences(tmp_path / name) == sequences(in_process)
         trained.append(stats(tmp_path / name)["trained"])
         size = sum(p.stat().st_size for p in store.rglob("*") if p.is_file())

@@ -15,6 +15,7 @@ import pytest
 
 from actors.processes import descendants
 from seqsearch.engine.journal import Journal
+from tests.commands import seqsearch_here
 from tests.ray.test_ray_dies import kill, last_line, part
 from tests.unit.gtep.small import HALF, finished, results, rows, states, trimmed
 
@@ -77,7 +78,7 @@ def bad(folder: Path, does: str, **params: object) -> str:
     return f"{folder}/bad.py:Bad:does={does}" + "".join(f",{k}={v}" for k, v in params.items())
 
 
-def started(run: Path, *arguments: object) -> subprocess.Popen[str]:
+def started(run: Path | None, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "protocols.cli", "gtep", *map(str, arguments), *(("--out", str(run)) if run else ())],
         stdout=subprocess.PIPE,
@@ -95,19 +96,8 @@ def ended(process: subprocess.Popen[str]) -> str:
     return said
 
 
-def gtep(run: Path, *arguments: object) -> str:
+def gtep(run: Path | None, *arguments: object) -> str:
     return ended(started(run, *arguments))
-
-
-def resumed(run: Path, workers: int) -> str:
-    return ended(
-        subprocess.Popen(
-            [sys.executable, "-m", "protocols.cli", "gtep", "--resume", str(run), "--workers", str(workers)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-    )
 
 
 def wait(until: Callable[[], bool]) -> None:
@@ -195,7 +185,7 @@ def test_a_killed_driver_resumes_to_the_same_table(
     [of_ray] = temporary.iterdir()  # which the next Ray removes
     assert of_ray.name.startswith("sq-")
     assert not list(run.rglob("*.pkl"))
-    resumed(run, 0)
+    seqsearch_here("gtep", "--resume", run, "--workers", 0)
     assert results(run) == results(whole)
     found = states(run)
     assert len(found) == len(set(found)), "nothing is trained twice"
@@ -219,7 +209,7 @@ def test_a_run_whose_ray_dies_says_how_to_go_on(tmp_path: Path, name: str, who: 
     assert time.monotonic() - begin < 30
     go_on = f"nothing is lost. Continue with: seqsearch gtep --resume {run}"
     assert said == f"seqsearch: {who} has died (killed, or out of memory); {go_on}"
-    resumed(run, 0)
+    seqsearch_here("gtep", "--resume", run, "--workers", 0)
     assert results(run) == results(finished(tmp_path / "whole", method))
 
 
@@ -242,10 +232,10 @@ def test_a_trial_may_be_killed_in_each_of_its_tasks(tmp_path: Path) -> None:
     bad(tmp_path / "m", "")
     (tmp_path / "flags").mkdir()
     method = f"{tmp_path}/m/bad.py:Unlucky:keep=6,bias=0,flags={tmp_path}/flags"
-    gtep(tmp_path / "run", "--methods", method, *FLAGS, "--workers", 1)
-    assert len(list((tmp_path / "flags").iterdir())) == 2 * 2 * 3
+    gtep(tmp_path / "run", "--methods", method, *FLAGS, "--orders", 1, "--tasks", 4, "--workers", 1)
+    assert len(list((tmp_path / "flags").iterdir())) == 2 * 4
     assert {r["status"] for r in rows(tmp_path / "run", "trials")} == {"ok"}
-    assert results(tmp_path / "run") == results(finished(tmp_path / "whole", method))
+    assert results(tmp_path / "run") == results(finished(tmp_path / "whole", method, orders=1, tasks=4))
 
 
 @pytest.mark.long
@@ -268,7 +258,7 @@ def test_a_run_whose_workers_ray_kills_for_memory_ends_in_one_line(
     """While they compute features, and, where these are there, in trials."""
     monkeypatch.setenv("SEQSEARCH_CACHE", str(tmp_path / "cache"))
     if features:
-        gtep(tmp_path / "before", "--methods", method, *FLAGS, "--workers", 0)
+        seqsearch_here("gtep", "--methods", method, *FLAGS, "--workers", 0, "--out", tmp_path / "before")
     monkeypatch.setenv("RAY_memory_usage_threshold", "0.001")
     monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "200")
     process = started(tmp_path / "run", "--methods", method, *FLAGS, "--workers", 1)
@@ -293,12 +283,12 @@ def test_a_trial_that_hangs_is_a_timeout(tmp_path: Path) -> None:
 def test_a_time_budget_stops_trials_and_the_run_resumes(whole: Path, tmp_path: Path) -> None:
     method = bad(tmp_path / "m", "hangs", flag=tmp_path / "flag")
     run = tmp_path / "run"
-    said = gtep(run, "--methods", method, *FLAGS, "--workers", 2, "--time-budget", "60s")
+    said = gtep(run, "--methods", method, *FLAGS, "--workers", 2, "--time-budget", "30s")
     assert f"time is up; nothing is lost. Continue with: seqsearch gtep --resume {run}" in said
     assert not (run / "report.html").exists()
     before = set(states(run))
     assert before
-    resumed(run, 2)
+    gtep(None, "--resume", run, "--workers", 2)
     assert before < set(states(run))
     assert len(states(run)) == len(set(states(run)))
     assert results(run) == results(finished(tmp_path / "whole", method))
