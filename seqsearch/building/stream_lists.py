@@ -160,6 +160,8 @@ def _arrow(file: Path, bad: list[Any]) -> Iterator[None]:
 
     try:
         yield
+    except UserError:
+        raise
     except (OSError, pa.ArrowException, ValueError) as error:
         for row in bad[:1]:
             raise UserError(

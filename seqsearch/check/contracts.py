@@ -223,6 +223,8 @@ def diverges(subject: Subject) -> str:
     subject.recorder.spoil = True
     try:
         status = _status(subject, subject.trainer.fresh(subject.key()), subject.tasks[0])
+    except UserError:
+        raise
     except (ArithmeticError, ValueError, RuntimeError) as error:
         return (
             f"fit_task raised of images that are all NaN, where it is to return FitReport('diverged'): {line_of(error)}"

@@ -9,8 +9,10 @@ class Explained(Exception):
     """Its line says all that there is to say: no traceback adds to it."""
 
 
-class UserError(Explained):
+class UserError(Explained, ValueError):
     """A mistake the user can mend: one line saying what, where and how. The CLI prints it and exits with code 2.
+
+    For callers from Python it is a `ValueError`.
 
     It stays one line of some length, and moves no cursor, whatever the names in it are.
     """

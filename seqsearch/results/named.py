@@ -49,6 +49,8 @@ def read_named(path: Path) -> tuple[NamedSequence, ...]:
     """
     try:
         found = list(_counted(path, _read(path)))
+    except UserError:
+        raise
     except (OSError, ValueError, csv.Error) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise UserError(f"{path}: cannot be read ({shown(said)[:200]}); sequences are {FORMS}") from None

@@ -60,6 +60,8 @@ def read_orders(path: Path, names: Sequence[str], sizes: Sequence[int]) -> tuple
                 )
             found = list(named or ((f"order-{i}", order) for i, order in enumerate(lists)))
             places = {f"order-{i}": f"line {line}" for i, line in enumerate(lines)}
+    except UserError:
+        raise
     except (OSError, ValueError, RecursionError, csv.Error) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise UserError(f"--orders {path}: cannot be read ({shown(said)[:200]})") from None

@@ -108,6 +108,8 @@ def near_duplicates(
         raise UserError("look-alikes need two images or more on each side")
     try:
         one, other = (unit_rows(features(rows)) for rows in sides)
+    except UserError:
+        raise
     except ValueError as error:
         raise UserError(f"look-alikes: {error}: choose another backbone") from None
     cosines, whose = nearest(other, one, 1, device)
