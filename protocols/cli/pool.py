@@ -25,11 +25,11 @@ from protocols.cli.pool_sources import (
     recipe_of,
     recipe_record,
 )
-from protocols.cli.progress import PoolProgress
 from protocols.cli.types import Choice, Whole
 from protocols.report.plain import plain
 from protocols.report.pools.contact_sheet import check_sheet, write_sheet
 from protocols.report.pools.contamination import compared_lines
+from protocols.report.progress import PoolProgress
 from protocols.report.text import show as print_shown
 from seqsearch.backbones.open import build_backbone
 from seqsearch.building.aliases import by_looks

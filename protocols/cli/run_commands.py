@@ -143,9 +143,9 @@ def run(launch: Launch, runtime: Runtime, out: Path | None = None) -> None:
     go_on = launch.resume_command
     last_words(shown(f"stopped; nothing is lost. Continue with: {go_on}"))
     with stop.expendable():
-        from protocols.cli.progress import Progress
         from protocols.cli.summaries import print_exported
         from protocols.report.page import reporter
+        from protocols.report.progress import Progress
 
         write_report = reporter(launch.protocol)
     ended = launch.run(runtime, Progress(quiet=runtime.silent), write_report)

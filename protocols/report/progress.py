@@ -16,6 +16,8 @@ from seqsearch.core.text import shown, shown_lines
 
 PLAIN_EVERY = 10.0
 """Seconds between plain lines."""
+NOTEBOOK_EVERY = 1.0
+"""Seconds between two updates of the line in a notebook."""
 TITLES = {"copying": "copying images", "checking": "images", "classes": "comparing classes"}
 """Label of the progress bar for each kind of work."""
 
@@ -63,17 +65,69 @@ class Progress:
         if self._quiet or not s.total:
             return
         shards = s.unit == "shards"
-        evaluated = f"{s.judged} candidates evaluated, " if s.judged else ""
-        note = "" if shards else f"{evaluated}{s.trained} trainings ({s.saved} not repeated)"
-        if s.workers and not shards:
-            note += f", {s.busy}/{s.workers} workers busy"
         if self._live:
-            self._bars.update(self._task, description=s.phase, completed=s.done, total=s.total, note=note)
+            self._bars.update(self._task, description=s.phase, completed=s.done, total=s.total, note=_note(s))
         elif (shards and s.done == s.total) or time.monotonic() - self._said > PLAIN_EVERY:
             self._said = time.monotonic()
-            left = f"{timedelta(seconds=round(s.left_seconds))} left" if s.left_seconds else ""
-            parts = [f"{s.phase}: {s.done}/{s.total} {s.unit}{'' if shards else ' in all'}", note, left]
-            print(", ".join(p for p in parts if p), file=sys.stderr, flush=True)
+            print(_in_a_line(s), file=sys.stderr, flush=True)
+
+
+class NotebookProgress:
+    """Progress in a notebook: one line below the cell, which is replaced."""
+
+    def __init__(self) -> None:
+        self._shown: Any = None
+        self._said = 0.0
+
+    def start(self) -> None:
+        return
+
+    def stop(self) -> None:
+        """Remove the line."""
+        if self._shown is not None:
+            self._shown.update({"text/plain": ""}, raw=True)
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        print(shown(line), flush=True)
+
+    def say_lines(self, text: str) -> None:
+        """Lines that stay."""
+        print(shown_lines(text), flush=True)
+
+    def show(self, s: Snapshot) -> None:
+        """How far it is, once a second at most."""
+        if not s.total or time.monotonic() - self._said < NOTEBOOK_EVERY:
+            return
+        from IPython.display import display
+
+        self._said, line = time.monotonic(), {"text/plain": shown(_in_a_line(s))}
+        if self._shown is None:
+            self._shown = display(line, raw=True, display_id=True)
+        else:
+            self._shown.update(line, raw=True)
+
+
+def in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook. Nothing is imported for it."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and getattr(shell, "kernel", None) is not None
+
+
+def _note(s: Snapshot) -> str:
+    """Counts of candidates, trainings and workers; empty while features are computed."""
+    if s.unit == "shards":
+        return ""
+    evaluated = f"{s.judged} candidates evaluated, " if s.judged else ""
+    busy = f", {s.busy}/{s.workers} workers busy" if s.workers else ""
+    return f"{evaluated}{s.trained} trainings ({s.saved} not repeated){busy}"
+
+
+def _in_a_line(s: Snapshot) -> str:
+    left = f"{timedelta(seconds=round(s.left_seconds))} left" if s.left_seconds else ""
+    parts = [f"{s.phase}: {s.done}/{s.total} {s.unit}{'' if s.unit == 'shards' else ' in all'}", _note(s), left]
+    return ", ".join(p for p in parts if p)
 
 
 class PoolProgress:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from protocols.cli.progress import Progress
+from protocols.report.progress import Progress
 from protocols.running.folder import RunFolder
 from protocols.running.protocol import protocols
 from protocols.running.run import run
