@@ -13,16 +13,13 @@ from actors.options import DEVICES, EngineOptions
 from protocols.cli.grouped import TRACEBACK, grouped_option
 from protocols.cli.options import type_of
 from protocols.cli.types import Choice, Measured
-from protocols.running.runtime import Runtime
-from seqsearch.core.deadline import Deadline
+from protocols.running.runtime import OPTIONS as RUNTIME
+from protocols.running.runtime import runtime_of
 from seqsearch.core.notices import shown_by
 from seqsearch.core.text import shown
 from seqsearch.core.units import duration, size
 
 Command = Callable[..., Any]
-
-CLUSTER_START_SECONDS = 900.0
-"""Time for the first worker on a cluster, whose nodes may have to be started."""
 
 
 def _bounds(name: str, kind: type) -> Any:
@@ -81,8 +78,6 @@ OPTIONS = (
     grouped_option("--progress", group="output", is_flag=True, help="Show progress on stderr with --json, too."),
     grouped_option("--traceback", group="output", **TRACEBACK),
 )  # fmt: skip
-ENGINE = tuple(f.name for f in dataclasses.fields(EngineOptions) if f.name not in ("start_timeout", "session"))
-"""Flags that become an `EngineOptions`."""
 
 
 def _to_stderr(line: str) -> None:
@@ -99,20 +94,10 @@ def runtime_options(command: Command) -> Command:
     """
 
     @functools.wraps(command)
-    def with_runtime(
-        *args: Any,
-        time_budget: float | None,
-        quiet: bool,
-        as_json: bool,
-        traceback: bool,
-        progress: bool,
-        **values: Any,
-    ) -> Any:
-        engine = EngineOptions(**{name: values.pop(name) for name in ENGINE})
-        if engine.address:  # nodes of a cluster may have to be started first
-            engine = dataclasses.replace(engine, start_timeout=CLUSTER_START_SECONDS)
-        deadline = Deadline() if time_budget is None else Deadline(time_budget, waits=True)
-        runtime = Runtime(engine, quiet, as_json, deadline, traceback, progress)
+    def with_runtime(*args: Any, as_json: bool, **values: Any) -> Any:
+        options = {name: values.pop(name) for name in RUNTIME}
+        shown = {name: values.pop(name) for name in ("quiet", "traceback", "progress")}
+        runtime = runtime_of(options, json=as_json, **shown)
         with shown_by(None if runtime.silent else _to_stderr, _to_stderr):
             return command(*args, runtime=runtime, **values)
 
