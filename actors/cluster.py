@@ -29,10 +29,13 @@ nor a thread of Python reaches it, and for ever if one of them hangs. `actors.wo
 ``start_timeout``."""
 
 
-def connect(address: str | None, workers: int, allow_unauthenticated: bool = False) -> None:
+def connect(address: str | None, workers: int, allow_unauthenticated: bool = False) -> bool:
     """Start Ray locally, or join the cluster at ``address`` (``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``).
 
     A cluster on other machines must ask for a token, unless ``allow_unauthenticated``.
+
+    Returns:
+        Whether this call has connected; a process that is connected already stays connected to its own Ray.
 
     Raises:
         UserError: there is no cluster at that address, or it must not or cannot be joined (see `check_joinable`), or Ray does
@@ -41,11 +44,12 @@ def connect(address: str | None, workers: int, allow_unauthenticated: bool = Fal
     import ray
 
     if ray.is_initialized():
-        return
+        return False
     with _own_sigterm(), stop.interruptible():
         _connect(address, workers, allow_unauthenticated)
     stop.check()
     health.mark_reachable()
+    return True
 
 
 def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> None:

@@ -36,7 +36,8 @@ class _Nowhere(io.StringIO):
 
 @contextmanager
 def connected(engine: EngineOptions, announced: str = "", go_on: str = "") -> Iterator[None]:
-    """The Ray that workers need: a cluster, or one started here; ``announced`` says what it is joined for.
+    """The Ray that workers need: a cluster, or one started here; ``announced`` says what it is joined for. One that this process
+    is connected to already is used, and left as it is.
 
     Should it die while something waits for it that cannot be interrupted, this process ends; ``go_on`` says what to do then.
 
@@ -49,13 +50,14 @@ def connected(engine: EngineOptions, announced: str = "", go_on: str = "") -> It
     joining = "starting Ray ..." if engine.address is None else f"joining the Ray cluster at {engine.address} ..."
     notice(announced or joining)
     with contextlib.redirect_stdout(_Nowhere()):  # Ray prints there what becomes of its workers; the log says it, too
-        connect(engine.address, engine.workers or 0, engine.allow_unauthenticated)
+        ours = connect(engine.address, engine.workers or 0, engine.allow_unauthenticated)
         try:
             with health.watched(lambda what: leave_dead(what, go_on)):
                 check_gpus(engine)
                 yield
         finally:
-            disconnect()
+            if ours:
+                disconnect()
 
 
 @contextmanager

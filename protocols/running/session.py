@@ -19,7 +19,9 @@ from protocols.running.runtime import Runtime
 from seqsearch.core.deadline import TimeIsUp
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
+from seqsearch.core.outcomes import EdgeResult
 from seqsearch.core.types import Edge
+from seqsearch.engine.evaluator import JobResult
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
 from seqsearch.engine.trials import TrialRunner
@@ -99,7 +101,8 @@ class Session:
     def open_journal(self) -> Journal:
         """Open the journal, if it is not, and note that a session began."""
         if self._journal is None:
-            self._journal = self._open.enter_context(contextlib.closing(Journal(self.folder.path, self.folder.check)))
+            journal = Journal(self.folder.path, self.folder.check, self._arrived)
+            self._journal = self._open.enter_context(contextlib.closing(journal))
             self._journal.note(
                 session="begin",
                 at=self._at,
@@ -111,6 +114,12 @@ class Session:
                 self._journal.note(session="end", **self._end)
             self.monitor.replayed(self._journal.replayed)
         return self._journal
+
+    def _arrived(self, result: JobResult) -> None:
+        """Hand the result of a training to whoever watches the run."""
+        watch = self.runtime.on_result
+        if watch is not None and isinstance(result, EdgeResult) and (edge := self.asked.get(result.state)):
+            watch(edge, result)
 
     def evaluator(self, world: World) -> Any:
         """Workers, or this process, training in ``world``; the same until they are released."""

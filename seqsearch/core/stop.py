@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,6 +36,8 @@ _since = 0.0
 _mode = _Mode.WAIT
 _process = 0
 _end: Callable[[int], object] = os._exit
+_hosted = False
+"""The process is a user's own (`hosted`), which no signal may end."""
 
 
 def install(end: Callable[[int], object]) -> None:
@@ -50,6 +53,35 @@ def install(end: Callable[[int], object]) -> None:
             signal.signal(number, _handle)
     # the last of all, before Python gives its signals back to the system, which would end the process
     atexit.register(_ignore)
+
+
+@contextmanager
+def hosted() -> Iterator[None]:
+    """Ctrl-C asks the block to stop, in a process that is a user's own: a notebook's kernel, a script.
+
+    The handler of SIGINT is restored after the block; other signals are left to the process. A second Ctrl-C is a
+    `KeyboardInterrupt` wherever it arrives. In other threads than the main one, and where `install` handles signals, nothing
+    changes.
+    """
+    global _end, _process, _mode, _requested, _hosted
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT)
+    if not main or _process == os.getpid() or handler in (None, signal.SIG_IGN):
+        yield
+        return
+    before = _end, _process, _mode
+    _end, _process, _mode, _hosted = _interrupt, os.getpid(), _Mode.WAIT, True
+    signal.signal(signal.SIGINT, _handle)
+    try:
+        yield
+    finally:
+        _end, _process, _mode = before
+        _requested, _hosted = 0, False
+        signal.signal(signal.SIGINT, handler)
+
+
+def _interrupt(_: int) -> None:
+    raise KeyboardInterrupt
 
 
 def over() -> None:
@@ -133,7 +165,7 @@ def _handle(number: int, _: object) -> None:
             _end(number)
         return
     _requested, _since = number, time.monotonic()
-    if _mode is _Mode.END:
+    if _mode is _Mode.END and not _hosted:
         _end(number)
     if _mode is _Mode.RAISE:
         raise Stopped

@@ -40,13 +40,19 @@ class Journal:
     Args:
         folder: of the run.
         check: called before a line is appended; raises where another process has taken the run over.
+        added: called with each result once it is on the disk.
 
     Raises:
         UserError: a line other than the last is not what was written (edited by hand, other file).
     """
 
-    def __init__(self, folder: Path, check: Callable[[], None] = lambda: None) -> None:
-        self.folder, self._check = folder, check
+    def __init__(
+        self,
+        folder: Path,
+        check: Callable[[], None] = lambda: None,
+        added: Callable[[JobResult], object] = lambda _: None,
+    ) -> None:
+        self.folder, self._check, self._added = folder, check, added
         self.path, self._arrays = folder / NAME, Inside(folder).at("arrays")
         self._edges: dict[str, EdgeResult] = {}
         self._probes: dict[str, dict[str, Any]] = {}
@@ -110,6 +116,7 @@ class Journal:
                 self._edges[result.digest] = result
             else:
                 self._probes[result.digest] = entry["probe"]
+            self._added(result)
 
     def _counted(self, result: JobResult) -> JobResult:
         """With the trainings of earlier sessions that no line has."""

@@ -112,9 +112,10 @@ Ray that the process starts would ask for no token, while the process asks for o
 def left_as_found() -> Iterator[None]:
     """A block after which the settings of the process, its environment and its global generators are as they were before.
 
-    `KEPT` stays as Ray set it.
+    `KEPT` stays as Ray set it. A library with threads of its own that was loaded in the block gets as many as the others had.
     """
     known, variables = [(setting, setting.read()) for setting in settings()], environment()
+    threads = {pool.filepath: pool.num_threads for pool in ThreadpoolController().lib_controllers}
     generators = random.getstate(), np.random.get_state(legacy=False), torch.get_rng_state()
     try:
         yield
@@ -122,6 +123,8 @@ def left_as_found() -> Iterator[None]:
         for setting, value in known:
             if setting.read() != value:
                 setting.write(value)
+        for pool in ThreadpoolController().lib_controllers:
+            pool.set_num_threads(threads.get(pool.filepath, max(threads.values())))
         restore_environment({**variables, **{name: value for name, value in environment().items() if name == KEPT}})
         random.setstate(generators[0])
         np.random.set_state(generators[1])
