@@ -10,6 +10,7 @@ import io
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from xml.etree import ElementTree
@@ -95,13 +96,40 @@ def styled() -> Iterator[None]:
         yield
 
 
-def axes_of(ax: Axes | None, width: float = WIDTH, height: float = HEIGHT) -> Axes:
-    """``ax``, or that of a new figure of this size."""
-    if ax is not None:
-        return ax
-    from matplotlib.figure import Figure
+class Drawing:
+    """The figures of a block, in the order in which they are begun; the one with this ``number`` is drawn into ``ax``."""
 
-    return Figure(figsize=(width / 72, height / 72)).subplots()
+    def __init__(self, ax: Axes | None = None, number: int = -1) -> None:
+        self.ax, self.number = ax, number
+        self.figures: list[Figure] = []
+
+
+_drawing: ContextVar[Drawing | None] = ContextVar("drawing", default=None)
+
+
+@contextmanager
+def drawn(drawing: Drawing) -> Iterator[Drawing]:
+    """A block in which figures are drawn as ``drawing`` says, in the style of pages."""
+    token = _drawing.set(drawing)
+    try:
+        with styled():
+            yield drawing
+    finally:
+        _drawing.reset(token)
+
+
+def axes_of(ax: Axes | None, width: float = WIDTH, height: float = HEIGHT) -> Axes:
+    """``ax``, or that of a new figure of this size, or the one that `drawn` has for it."""
+    drawing = _drawing.get() if ax is None else None
+    if drawing is not None and len(drawing.figures) == drawing.number:
+        ax = drawing.ax
+    if ax is None:
+        from matplotlib.figure import Figure
+
+        ax = Figure(figsize=(width / 72, height / 72)).subplots()
+    if drawing is not None:
+        drawing.figures.append(figure_of(ax))
+    return ax
 
 
 def figure_of(ax: Axes) -> Figure:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import subprocess
 import time
 from collections.abc import Mapping
@@ -25,6 +26,7 @@ from seqsearch.core.notices import warn
 from seqsearch.core.settings import Settings, flag
 from seqsearch.core.text import copyable, printable
 from seqsearch.core.typed import brief, fits
+from seqsearch.results.run import CODE, relocated
 from seqsearch.storage.files import sync_folder, write_json
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import json_object
@@ -62,15 +64,12 @@ class RunFolder:
         Raises:
             UserError: the folder exists and is not empty, or cannot be written.
         """
-        path = path or _free_name(settings.protocol)
+        path = path or free_name(settings.protocol)
         if printable(str(path)) != str(path):  # Arrow could not write its files
             raise UserError(f"--out {path}: its name is no UTF-8: choose another")
         try:
             _make(path)
-            others = [p for p in path.iterdir() if p.name != LOCK and not UNFINISHED.fullmatch(p.name)]
-            if others:  # else it was killed before it had settings: as good as new
-                mend = f"continue it with --resume {copyable(path)}, or " * (path / CONFIG).exists()
-                raise UserError(f"{path} is not empty and is never overwritten: {mend}choose another --out")
+            refuse_used(path)
             run = cls(path)
         except OSError as error:
             raise UserError(f"cannot create the run folder {path}: {error.strerror}; choose another --out") from None
@@ -83,6 +82,8 @@ class RunFolder:
             "directory": str(Path.cwd()),
             "settings": dataclasses.asdict(settings),
         }
+        if Inside(path).folders(re.compile(CODE)):
+            run.config[CODE] = str((path / CODE).absolute())
         run.save()
         return run
 
@@ -99,7 +100,8 @@ class RunFolder:
             raise UserError(f"{path} is no run folder: it has no config.json")
         run = cls(path)
         try:
-            run._journalled = journalled_config(path)
+            journalled = journalled_config(path)
+            run._journalled = None if journalled is None else relocated(journalled, path)
             run._read_config()
             return run, run._own_settings(kind, given)
         except UserError:
@@ -109,7 +111,7 @@ class RunFolder:
     def _read_config(self) -> None:
         """Read what the run was made with; a file that a loss of power took, or tore, is restored from the journal."""
         try:
-            self.config = json_object(self.path / CONFIG)
+            self.config = relocated(json_object(self.path / CONFIG), self.path)
         except UserError:
             if self._journalled is None:
                 raise
@@ -208,11 +210,12 @@ class RunFolder:
         except UserError:
             return
         sweep_run(self.path)
-        here, names = Inside(self.path), {p.name for p in self.path.iterdir()}
+        here, names = Inside(self.path), {p.name for p in self.path.iterdir()} - {CODE}
         if all(n in BEFORE_ANYTHING and here.has(n) for n in names) and not has_results(self.path):
             for name in names:
                 here.remove(name)
-            self.path.rmdir()
+            if not (self.path / CODE).exists():  # else whoever wrote it removes it
+                self.path.rmdir()
 
     def close(self) -> None:
         """Unlock it, once."""
@@ -220,6 +223,15 @@ class RunFolder:
             self._closed = True
             sweep_run(self.path)
             self._owner.close()
+
+
+def refuse_used(path: Path) -> None:
+    """Raises UserError: a folder is not empty, but for own code and what a process leaves that dies before it has settings."""
+    if not path.is_dir():
+        return
+    if any(p.name not in (LOCK, CODE) and not UNFINISHED.fullmatch(p.name) for p in path.iterdir()):
+        mend = f"continue it with --resume {copyable(path)}, or " * (path / CONFIG).exists()
+        raise UserError(f"{path} is not empty and is never overwritten: {mend}choose another --out")
 
 
 def _make(path: Path) -> None:
@@ -230,7 +242,7 @@ def _make(path: Path) -> None:
         sync_folder(folder.parent)
 
 
-def _free_name(protocol: str) -> Path:
+def free_name(protocol: str) -> Path:
     stem = time.strftime(f"{protocol}-%Y%m%d-%H%M%S")
     path, number = Path("runs") / stem, 1
     while path.exists():

@@ -26,6 +26,8 @@ Matrix = NDArray[np.float64]
 ROUNDING = 1e-9
 """An accuracy and the share of images that were right differ by no more."""
 FOUND = ("searched", "hard")
+CODE = "code"
+"""Folder of a run with the user's own code, which a call from Python has written there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +191,22 @@ def read_config(run: Path) -> dict[str, Any]:
     """
     if not Inside(run).has("config.json"):
         raise UserError(f"{run} is no run folder: it has no config.json; name one that seqsearch wrote, e.g. runs/NAME")
-    return json_object(run / "config.json")
+    return relocated(json_object(run / "config.json"), run)
+
+
+def relocated(config: dict[str, Any], run: Path) -> dict[str, Any]:
+    """The config of a run with the paths of the code in its folder as they are now: the folder may have been moved."""
+    before, now = config.get(CODE), str((run / CODE).absolute())
+    if not isinstance(before, str) or not before or before == now:
+        return config
+
+    def moved(value: Any) -> Any:
+        if isinstance(value, list):
+            return [moved(v) for v in value]
+        return value.replace(f"{before}/", f"{now}/") if isinstance(value, str) else value
+
+    settings = {name: moved(value) for name, value in _mapping(config.get("settings")).items()}
+    return {**config, "settings": settings, CODE: now}
 
 
 def trained_nothing(run: Path, config: dict[str, Any]) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+import runpy
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 
 from click.testing import CliRunner
 
@@ -92,13 +95,20 @@ def run_blocks(blocks: list[Block], refused: Mapping[str, str]) -> list[str]:
     for block in blocks:
         if block.language == "python":
             try:
-                exec(compile(block.text, block.place, "exec"), namespace)
+                namespace |= as_script(block.text, namespace)
             except Exception as error:
                 wrong.append(f"{block.place}: {type(error).__name__}: {error}")
         elif block.language == "shell":
             found = (run_command(words, refused) for words in seqsearch_commands(block))
             wrong += [f"{block.place}: {said}" for said in found if said]
     return wrong
+
+
+def as_script(text: str, namespace: Mapping[str, object]) -> dict[str, object]:
+    """Run Python code as a script, whose classes are those of ``__main__``; returns what it defines."""
+    path = Path(f"block-{hashlib.blake2b(text.encode(), digest_size=4).hexdigest()}.py")
+    path.write_text(text)
+    return runpy.run_path(str(path), dict(namespace), "__main__")
 
 
 def run_command(words: list[str], refused: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TOPS = ("seqsearch", "actors", "protocols", "tools")
-SHOWING = ("report", "cli")
+SHOWING = ("report", "cli", "api")
 """Packages of ``protocols`` that may print and draw."""
 PAGE = (ROOT / "docs/architecture.md").read_text()
 
@@ -38,6 +38,19 @@ def test_every_package_has_its_sentence_and_every_sentence_its_package() -> None
     packages = {str(p.parent.relative_to(ROOT)) for p in files() if p.name != "__init__.py"}
     named = set(re.findall(r"`((?:seqsearch|actors|protocols|tools)(?:/\w+)*)`", PAGE))
     assert packages == named
+
+
+def test_two_files_alone_name_modules_of_higher_layers() -> None:
+    """The entry of the command line, and ``import seqsearch``. Imports proper are for the contracts in pyproject.toml."""
+    upward = re.compile(r"(protocols|actors|tools)(\.\w+)+")
+    found = {
+        str(p.relative_to(ROOT))
+        for p in files()
+        if p.relative_to(ROOT).parts[0] == "seqsearch"
+        for n in ast.walk(ast.parse(p.read_text()))
+        if isinstance(n, ast.Constant) and isinstance(n.value, str) and upward.fullmatch(n.value)
+    }
+    assert found == {"seqsearch/__init__.py", "seqsearch/__main__.py"}
 
 
 def test_files_that_the_page_names_are_there() -> None:

@@ -1,0 +1,197 @@
+"""A handle on a run: a folder, read anew at each question. Nothing lives in the handle alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from protocols.api import calls
+from protocols.api.own_code import own_code
+from protocols.api.record import RunRecord
+from protocols.api.sequences import Sequences
+from protocols.api.summary import Summary
+from protocols.report.view import view_of
+from seqsearch.core.errors import UserError
+from seqsearch.core.text import did_you_mean
+from seqsearch.results.in_names import read_in_names
+from seqsearch.results.run import read_results
+from seqsearch.results.schema import SEQUENCES
+from seqsearch.storage.inside import Inside
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from protocols.api.images import TaskDataset
+    from seqsearch.pools.base import Part
+
+
+class Run(RunRecord):
+    """A run of any command, by its folder: running, stopped, killed or finished.
+
+    Two handles are equal if their folders are the same.
+
+    Args:
+        path: the folder, or another handle.
+
+    Raises:
+        UserError: the folder is no run.
+
+    Example:
+        >>> import seqsearch as ss
+        >>> run = ss.cldyb(methods="simplecil", pool="glyphs:classes=12", tasks=2, classes_per_task=2, workers=0, quiet=True)
+        >>> run.status, run.command
+        ('finished', 'cldyb')
+    """
+
+    def _repr_html_(self) -> str:
+        """The summary in a notebook; the status of a run that has exported nothing."""
+        try:
+            return self.summary._repr_html_()
+        except UserError as error:
+            return Summary.message(repr(self), str(error))
+
+    @property
+    def summary(self) -> Summary:
+        """Headline, tables and notes: what terminal and page show.
+
+        Raises:
+            UserError: nothing was exported yet.
+        """
+        protocol = self._known()
+        return Summary(view_of(protocol, protocol.read(self.path)), self.config)
+
+    def matrix(self, method: str, sequence: str | None = None, seed: int | None = None) -> NDArray[np.float64]:
+        """Accuracy after each task on each task, ``[T, T]`` from 0 to 1: row = tasks learned, column = task evaluated, NaN above
+        the diagonal, on test images.
+
+        Args:
+            method: its label.
+            sequence: id of the sequence; None: the first found one.
+            seed: training seed; None: the mean over all seeds of which the sequence was learned to its end.
+
+        Raises:
+            UserError: no such method, sequence or seed, or it was not learned to its end.
+        """
+        results = read_results(self.path)
+        ids = [s.sequence_id for s in results.sequences]
+        found = results.found(method) or results.sequences
+        sequence = sequence if sequence is not None else found[0].sequence_id
+        if method not in results.methods:
+            said = f"{did_you_mean(method, results.methods)}there are {', '.join(results.methods)}"
+            raise UserError(f"run {self.path} has no method {method!r}; {said}")
+        if sequence not in ids:
+            raise UserError(
+                f"run {self.path} has no sequence {sequence!r}; {did_you_mean(sequence, ids)}there are {', '.join(ids[:20])}"
+            )
+        seeds = results.seeds_of(method) if seed is None else (seed,)
+        whole = [r for n in seeds if (r := results.rollouts.get((sequence, method, n))) is not None and r.complete]
+        if not whole:
+            raise UserError(
+                f"run {self.path}: {method} did not learn {sequence} to its end with seed {', '.join(map(str, seeds))}"
+            )
+        mean: NDArray[np.float64] = np.mean([r.accuracy for r in whole], axis=0)
+        return mean
+
+    def sequences(self) -> Sequences:
+        """Its task sequences, the found ones first as the file has them.
+
+        Raises:
+            UserError: it has none, or none yet.
+        """
+        if not Inside(self.path).has(SEQUENCES.file):
+            raise UserError(
+                f"run {self.path} has no {SEQUENCES.file}: it is not finished, or its command makes no sequences"
+            )
+        return Sequences(self.path, read_in_names(self.path / SEQUENCES.file))
+
+    def split(
+        self, part: Part, task: int | None = None, sequence: str | None = None, pool: str | type | None = None
+    ) -> TaskDataset:
+        """Images of one part as a torch Dataset, at the sizes and in the split of the run.
+
+        Args:
+            part: ``train``, ``val``, ``reward`` or ``test``.
+            task: number of a task of the sequence, from 0; None: all classes of the run.
+            sequence: id of the sequence; None: the first one.
+            pool: where the images lie now, if elsewhere; a pool of own code is named again, since a run may be somebody else's.
+
+        Returns:
+            Pairs of an image, uint8 ``[3, side, side]`` RGB, and a label: the place of the class in the order of arrival, or,
+            without a task, the index of the class.
+
+        Raises:
+            UserError: the run has no images, they have changed, or there is no such part, task or sequence.
+        """
+        from protocols.api.images import task_dataset
+
+        named = own_code(pool, "pool").target(self.path) if isinstance(pool, type) else pool
+        return task_dataset(self.path, part, task, sequence, named)
+
+    # ------------------------------------------------------------------------------------------------ for papers
+
+    def figures(self) -> dict[str, Figure]:
+        """All figures of the page, by name; a name with a number behind it is one of several panels.
+
+        Raises:
+            UserError: nothing was exported yet.
+        """
+        return self.summary.figures()
+
+    def plot(self, name: str, ax: Axes | None = None) -> Figure:
+        """One figure of the page, drawn into ``ax`` if that is given.
+
+        Raises:
+            UserError: there is no such figure.
+        """
+        return self.summary.plot(name, ax)
+
+    def to_latex(self, name: str | None = None, columns: Sequence[str] | None = None) -> str:
+        """A table of the summary as LaTeX (booktabs).
+
+        Args:
+            name: of the table; None: the first one.
+            columns: keys of columns, in the order that they are to have; None: all.
+
+        Raises:
+            UserError: there is no such table or column, or nothing was exported yet.
+        """
+        return self.summary.to_latex(name, columns)
+
+    def report(self) -> Path:
+        """The page, which a finished run has written.
+
+        Raises:
+            UserError: it is not there yet.
+        """
+        path = self.path / "report.html"
+        if not Inside(self.path).has(path.name):
+            raise UserError(
+                f"run {self.path} has no page yet: finish it with seqsearch.resume({os.fspath(self.path)!r})"
+            )
+        return path
+
+    # ------------------------------------------------------------------------------------------------ further runs
+
+    def score(self, methods: Any = None, **options: Any) -> Run:
+        """`seqsearch.score` of this run."""
+        given = {} if methods is None else {"methods": methods}
+        return calls.call("score", {"source": os.fspath(self.path), **given, **options}, Run)
+
+    def explain(self, **options: Any) -> Run:
+        """`seqsearch.explain` of this run."""
+        return calls.call("explain", {"source": os.fspath(self.path), **options}, Run)
+
+    def extend(self, tasks: int, **options: Any) -> Run:
+        """Continue a finished run of cldyb to this number of tasks: what was found stays.
+
+        Raises:
+            UserError: it is no finished run of cldyb, or has as many tasks.
+            Interrupted: Ctrl-C.
+        """
+        return calls.extend(self.path, tasks, options, Run)

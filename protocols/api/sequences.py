@@ -1,0 +1,60 @@
+"""The task sequences of a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from protocols.report.commands.sequences import to_json
+from seqsearch.core.errors import UserError
+from seqsearch.core.notices import notice
+from seqsearch.core.paths import at_home
+from seqsearch.core.text import did_you_mean
+from seqsearch.results.in_names import InNames
+
+
+class Sequences(Sequence[InNames]):
+    """Task sequences of a run, with the names of their classes."""
+
+    def __init__(self, run: Path, found: list[InNames]) -> None:
+        self._run, self._found = run, found
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __getitem__(self, index: Any) -> Any:
+        """A sequence by its place or its id."""
+        if isinstance(index, str):
+            for s in self._found:
+                if s.sequence.sequence_id == index:
+                    return s
+            ids = [s.sequence.sequence_id for s in self._found]
+            raise UserError(f"no sequence {index!r}; {did_you_mean(index, ids)}there are {', '.join(ids[:20])}")
+        return self._found[index]
+
+    def __iter__(self) -> Iterator[InNames]:
+        return iter(self._found)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """All of them, in plain values."""
+        return to_json(self._found)
+
+    def export(self, to: str, out: str | Path, images: Any = None, **wanted: Any) -> Path:
+        """Write them such that another toolbox runs them.
+
+        Args:
+            to: ``avalanche``, ``pilot``, ``pycil``, ``mammoth``, ``json`` or ``csv``.
+            out: folder to make.
+            images: ``copy``, ``paths`` or ``none``.
+            wanted: ``sequences``, ``which``, ``pool``, ``seed`` and ``by_name``, as of ``seqsearch export``.
+
+        Raises:
+            UserError: no such toolbox, or one that cannot express a sequence; no disk space.
+        """
+        from protocols.evaluate.exchange.export import export
+        from protocols.evaluate.exchange.selection import Wanted
+
+        export(Wanted(os.fspath(self._run), **wanted), to, images, at_home(out), notice)
+        return at_home(out)

@@ -1,0 +1,136 @@
+"""The summary of a run or of a comparison in a notebook: headline, tables and notes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from protocols.report.figures import Drawing, drawn
+from protocols.report.table import Table
+from protocols.report.view import View
+from protocols.running.provenance import STAND_IN, stand_in
+from seqsearch.core.errors import UserError
+from seqsearch.core.text import did_you_mean, shown, shown_lines
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_ROWS = 50
+"""Rows of a table in a notebook; `Summary.tables` has all."""
+
+
+class Summary:
+    """Headline, tables and notes of one view."""
+
+    def __init__(self, view: View, config: Mapping[str, Any] | None = None) -> None:
+        self._view = view
+        self._warnings = [STAND_IN] if config is not None and stand_in(config) else []
+
+    @property
+    def headline(self) -> str:
+        """The result in a sentence."""
+        return self._view.headline.text
+
+    @property
+    def notes(self) -> list[str]:
+        """All notes, the most important first."""
+        first, more = self._view.ordered
+        return [*self._warnings, *(n.text for n in (*first, *more))]
+
+    @cached_property
+    def tables(self) -> dict[str, Table]:
+        """Tables by name. Each has ``frame()``, ``records()``, ``csv()``, ``markdown()`` and ``latex()``; values are fractions,
+        megabytes and seconds."""
+        return {t.name: t for t in self._view.all_tables()}
+
+    def to_json(self) -> dict[str, Any]:
+        """What ``seqsearch show --json`` prints of it, but for hyperparameters."""
+        return self._view.to_json()
+
+    def figures(self) -> dict[str, Figure]:
+        """Figures by name; see `seqsearch.Run.figures`."""
+        return self._drawn()[0]
+
+    def plot(self, name: str, ax: Axes | None = None) -> Figure:
+        """One figure; see `seqsearch.Run.plot`."""
+        by_name, begun = self._drawn()
+        if name not in by_name:
+            said = did_you_mean(name, by_name)
+            raise UserError(f"no figure {name!r}; {said}there are: {', '.join(by_name) or 'none'}")
+        if ax is None:
+            return by_name[name]
+        number = next(i for i, figure in enumerate(begun) if figure is by_name[name])
+        return self._drawn(ax, number)[0][name]
+
+    def _drawn(self, ax: Axes | None = None, number: int = -1) -> tuple[dict[str, Figure], list[Figure]]:
+        """Figures by name, and in the order in which they were begun; the one with this number is drawn into ``ax``."""
+        with drawn(Drawing(ax, number)) as drawing:
+            there = [p for p in self._view.draws() if p.panels]
+        by_name = {
+            p.name if len(p.panels) == 1 else f"{p.name}-{n}": panel.figure
+            for p in there
+            for n, panel in enumerate(p.panels, 1)
+        }
+        return by_name, drawing.figures
+
+    def to_latex(self, name: str | None = None, columns: Sequence[str] | None = None) -> str:
+        """A table for a paper; see `seqsearch.Run.to_latex`."""
+        if not self.tables:
+            raise UserError("the summary has no table")
+        if name is not None and name not in self.tables:
+            raise UserError(f"no table {name!r}; {did_you_mean(name, self.tables)}there are: {', '.join(self.tables)}")
+        table = self.tables[name] if name is not None else next(iter(self.tables.values()))
+        if columns is None:
+            return table.latex()
+        keys = [c.key for c in table.columns]
+        if wrong := next((c for c in columns if c not in keys), None):
+            raise UserError(
+                f"table {table.name} has no column {wrong!r}; {did_you_mean(wrong, keys)}there are: {', '.join(keys)}"
+            )
+        places = [keys.index(c) for c in columns]
+        rows = tuple(tuple(row[i] for i in places) for row in table.rows)
+        return dataclasses.replace(table, columns=tuple(table.columns[i] for i in places), rows=rows).latex()
+
+    def __str__(self) -> str:
+        tables = [f"{t.title}\n\n{t.markdown()}" for t in self._view.key if t.rows]
+        notes = "\n".join(f"- {text}" for text in self.notes)
+        return shown_lines("\n\n".join([self.headline, *tables, notes]))
+
+    def _repr_html_(self) -> str:
+        """Static, without scripts: the headline, the key tables and the notes beneath them."""
+        parts = [f"<p><b>{escape(shown(self.headline))}</b></p>"]
+        for table in self._view.key:
+            parts += _table(table) if table.rows else []
+        notes = "".join(f"<li>{escape(shown(text))}</li>" for text in self.notes)
+        return "\n".join([*parts, f"<ul>{notes}</ul>" if notes else ""])
+
+    @staticmethod
+    def message(*lines: str) -> str:
+        """Lines of text as HTML."""
+        return "".join(f"<p>{escape(shown(text))}</p>" for text in lines)
+
+
+def _table(table: Table) -> list[str]:
+    align = ["left" if c.left else "right" for c in table.columns]
+    head = "".join(
+        f"<th style='text-align:{a}'>{escape(shown(c.title))}</th>" for a, c in zip(align, table.columns, strict=True)
+    )
+    rows = [
+        "".join(
+            f"<td style='text-align:{a}'>{escape(shown(str(text)))}</td>" for a, text in zip(align, row, strict=True)
+        )
+        for row in table.texts[:MOST_ROWS]
+    ]
+    left = len(table.texts) - len(rows)
+    more = [f"<p>{left} more rows: summary.tables[{escape(repr(table.name))}]</p>"] if left else []
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return [
+        f"<p>{escape(shown(table.title))}</p>",
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>",
+        *more,
+        *([f"<p>{escape(shown(table.lead))}</p>"] if table.lead else []),
+    ]

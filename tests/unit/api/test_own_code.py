@@ -1,0 +1,225 @@
+"""Classes of notebook cells and modules as files of a run: what is written, and what is refused by name."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import seqsearch as ss
+from protocols.api.own_code import own_code
+from seqsearch.core.errors import UserError
+from tests.unit.api.small import SMALL
+
+Run = Callable[[str], dict[str, Any]]
+IMPORTS = """
+import numpy as np
+from dataclasses import dataclass
+from seqsearch.methods.simplecil import build as Base
+from seqsearch.methods.config import Config as BaseConfig, param
+from math import pi
+"""
+MINE = """
+class Mine(Base):
+    \"\"\"Scores of SimpleCIL, turned round.\"\"\"
+
+    @dataclass(frozen=True)
+    class Config(BaseConfig):
+        sign: float = param(-1.0, "what scores are multiplied by")
+
+    def predict(self, batch):
+        return self.config.sign * super().predict(batch)
+"""
+
+
+@pytest.fixture
+def cell(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a cell as IPython does: in ``__main__``, its lines kept under a name that is no file's."""
+    main = types.ModuleType("__main__")
+    main.__dict__["In"] = [""]
+    monkeypatch.setitem(sys.modules, "__main__", main)
+
+    def run(text: str) -> dict[str, Any]:
+        name = f"<ipython-input-{len(main.__dict__['In'])}-{id(main)}>"
+        linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+        main.__dict__["In"].append(text)
+        exec(compile(text, name, "exec"), main.__dict__)
+        return main.__dict__
+
+    return run
+
+
+def text_of(made: type, kind: str = "method") -> str:
+    [(_, text)] = own_code(made, kind).files
+    return text
+
+
+def test_a_class_has_its_imports_above_it_wherever_they_were_written(cell: Run) -> None:
+    cell(IMPORTS)
+    text = text_of(cell(f"%%time\nprint\n{MINE}".replace("%%time\n", ""))["Mine"])
+    head, _, body = text.partition("class Mine")
+    assert head.split("\n")[:4] == [
+        "from dataclasses import dataclass",
+        "from seqsearch.methods.config import Config as BaseConfig",
+        "from seqsearch.methods.config import param",
+        "from seqsearch.methods.simplecil import build as Base",
+    ]
+    assert "numpy" not in text
+    assert "what scores are multiplied by" in body
+    assert "print" not in text
+
+
+def test_modules_constants_and_decorators_are_imports_too(cell: Run) -> None:
+    cell(IMPORTS)
+    names = cell("@dataclass\nclass Two(Base):\n    def scale(self):\n        return np.float64(2 * pi)\n")
+    text = text_of(names["Two"])
+    assert "import numpy as np\n" in text
+    assert "from math import pi\n" in text
+    assert "@dataclass\nclass Two(Base):" in text
+
+
+def test_magics_of_a_cell_and_what_stands_beside_the_class_are_left_out(cell: Run) -> None:
+    cell(IMPORTS)
+    made = cell(f"{MINE}\nrun = 'a run is made here'\n")["Mine"]
+    name = next(c for c in linecache.cache if c.startswith("<ipython-input-2"))
+    linecache.cache[name] = (
+        1,
+        None,
+        [f"{line}\n" for line in ["%matplotlib inline", *"".join(linecache.cache[name][2]).split("\n")]],
+        name,
+    )
+    assert "matplotlib" not in text_of(made)
+    assert "a run is made here" not in text_of(made)
+
+
+def test_an_edited_cell_gets_another_file(cell: Run, tmp_path: Path) -> None:
+    cell(IMPORTS)
+    first = own_code(cell(MINE)["Mine"], "method")
+    again = own_code(cell(MINE)["Mine"], "method")
+    edited = own_code(cell(MINE.replace("-1.0", "-2.0"))["Mine"], "method")
+    assert first == again
+    assert first.target(tmp_path) != edited.target(tmp_path)
+    for code in (first, edited):
+        code.write(tmp_path)
+    assert len(list(tmp_path.rglob("Mine.py"))) == 2
+    assert edited.target(tmp_path).endswith("Mine.py:Mine")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("rate = 3\nclass Bad(Base):\n    def f(self):\n        return rate\n", "uses 'rate' of the notebook"),
+        (
+            "def help_me():\n    pass\nclass Bad(Base):\n    def f(self):\n        help_me()\n",
+            "uses 'help_me' of the notebook",
+        ),
+        (
+            "class Other(Base):\n    pass\nclass Bad(Other):\n    def f(self):\n        pass\n",
+            "uses 'Other' of the notebook",
+        ),
+        ("class Bad(Base):\n    def f(self):\n        return absent\n", "uses 'absent', which is not defined"),
+        (
+            "def make():\n    class Bad(Base):\n        pass\n    return Bad\nBad = make()\n",
+            "it is defined inside make",
+        ),
+        ("Bad = type('Bad', (Base,), {})\n", "its source is unknown"),
+        ("Bad = Base(1, 2) if False else 7\n", "is no class"),
+    ],
+)
+def test_what_workers_would_not_have_is_refused_by_name(cell: Run, text: str, said: str) -> None:
+    cell(IMPORTS)
+    with pytest.raises(UserError) as refused:
+        own_code(cell(text)["Bad"], "method")
+    assert said in str(refused.value)
+    assert str(refused.value).startswith("method ")
+
+
+def test_postponed_annotations_stay_postponed(cell: Run) -> None:
+    cell(IMPORTS)
+    made = cell(f"from __future__ import annotations\n{MINE}")["Mine"]
+    assert text_of(made).startswith("from __future__ import annotations\n")
+
+
+def test_a_class_of_a_module_brings_the_files_that_it_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "helping_of_test.py").write_text("SIGN = -1.0\n")
+    (tmp_path / "mine_of_test.py").write_text(
+        "from helping_of_test import SIGN\nfrom seqsearch.methods.simplecil import build as Base\n\n"
+        "class Mine(Base):\n    def predict(self, batch):\n        return SIGN * super().predict(batch)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import mine_of_test  # type: ignore[import-not-found]
+
+    code = own_code(mine_of_test.Mine, "method")
+    assert {str(path) for path, _ in code.files} == {"helping_of_test.py", "mine_of_test.py"}
+    assert str(code.main) == "mine_of_test.py"
+
+
+def test_a_class_that_is_installed_is_named_as_it_is() -> None:
+    from seqsearch.methods.ranpac import RanPAC
+
+    code = own_code(RanPAC, "method")
+    assert (code.target(Path()), code.files) == ("seqsearch.methods.ranpac:RanPAC", ())
+
+
+def test_a_cell_trains_moves_and_goes_on(cell: Run, tmp_path: Path) -> None:
+    """The file is in the run: a folder that was moved is resumed and scored with it."""
+    cell(IMPORTS)
+    mine = cell(MINE)["Mine"]
+    run = ss.cldyb(**{**SMALL, "methods": ["simplecil", {mine: {"sign": -3.0}}], "out": tmp_path / "run"})
+    [label] = [m for m in run.df("results").method_id.unique() if "Mine" in m]
+    assert label == "Mine.py:Mine:sign=-3.0"
+    assert run.matrix(label)[0, 0] < 0.5 < run.matrix("simplecil")[0, 0]
+    moved = ss.open(run.path.rename(tmp_path / "elsewhere"))
+    assert str(tmp_path / "elsewhere") in moved.settings["methods"]
+    (moved.path / "report.html").unlink()
+    assert ss.resume(moved, workers=0, quiet=True).status == "finished"
+    scored = ss.score(moved, methods=[mine], workers=0, quiet=True, out=tmp_path / "scored")
+    assert any("Mine" in m for m in scored.df("results").method_id)
+
+
+def test_a_refused_run_leaves_no_code(cell: Run, tmp_path: Path) -> None:
+    cell(IMPORTS)
+    mine = cell(MINE)["Mine"]
+    with pytest.raises(UserError, match="size"):
+        ss.cldyb(**{**SMALL, "methods": [{mine: {"size": 3}}], "out": tmp_path / "run"})
+    with pytest.raises(UserError, match="--tasks"):
+        ss.cldyb(**{**SMALL, "methods": [mine], "tasks": 0, "out": tmp_path / "run"})
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").touch()
+    with pytest.raises(UserError, match="is not empty and is never overwritten"):
+        ss.cldyb(**{**SMALL, "methods": [mine], "out": tmp_path / "mine"})
+    assert [p.name for p in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
+
+
+POOL_CELL = """
+class Noise:
+    \"\"\"Random images in a colour of their class.\"\"\"
+
+    def __init__(self):
+        self.name, self.native_size, self.given = "noise", 8, None
+        self.split_sizes = SplitSizes()
+        self.classes = tuple(ClassInfo(f"c{i}", "all", 16) for i in range(8))
+        self.digest = "noise-of-test"
+
+    def images(self, rows, view):
+        found = [np.random.default_rng(int(r)).integers(0, 60, (3, view.size, view.size)) + 20 * (int(r) // 16) for r in rows]
+        return np.array(found, dtype=np.uint8)
+"""
+
+
+def test_a_pool_of_a_cell_is_searched(cell: Run, tmp_path: Path) -> None:
+    cell("import numpy as np\nfrom seqsearch.pools.base import ClassInfo, SplitSizes\n")
+    noise = cell(POOL_CELL)["Noise"]
+    run = ss.cldyb(**{**SMALL, "pool": noise, "out": tmp_path / "run"})
+    assert run.status == "finished"
+    assert "code/" in run.settings["pool"]
+    with pytest.raises(UserError, match="code of its own"):
+        run.split("train", task=0)
+    images = run.split("train", task=0, pool=noise)
+    assert images[0][0].shape == (3, 8, 8)
