@@ -75,6 +75,7 @@ bench: $(READY)
 	$(VENV)/bin/python -m benchmarks.coverage.estimators
 	$(VENV)/bin/python -m benchmarks.search.objectives
 	$(VENV)/bin/python -m benchmarks.speed.startup
+	$(VENV)/bin/python -m benchmarks.speed.from_python
 
 $(READY): pyproject.toml constraints.txt
 	@echo "setting up $(VENV): some 6 GB of packages, torch with CUDA the largest; with uv about a minute, with pip several"

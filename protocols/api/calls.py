@@ -166,11 +166,11 @@ def _code(given: Given, of: tuple[Protocol, ...]) -> Iterator[None]:
 
 def _run(given: Given, handle: Callable[[Path], R], launches: Callable[[], AbstractContextManager[Launch]]) -> R:
     """Launch a run in this process, and compute it."""
-    from protocols.report.page import reporter
-
     runtime, shows = given.runtime(), display(given.quiet)
     with visiting(None if given.quiet else shows), launches() as launch:
         launch.create(given.out)
+        from protocols.report.page import reporter
+
         run = handle(launch.folder.path)
         calls = Callbacks(run, given.callbacks)
         calls.start()

@@ -273,10 +273,10 @@ def test_a_run_whose_workers_ray_kills_for_memory_ends_in_one_line(
 def test_a_trial_that_hangs_is_a_timeout(tmp_path: Path) -> None:
     method = bad(tmp_path / "m", "hangs", only=6)
     run = tmp_path / "run"
-    gtep(run, "--methods", method, *FLAGS, "--workers", 2, "--rollout-timeout", "5")
+    gtep(run, "--methods", method, *FLAGS, "--workers", 2, "--rollout-timeout", "10")
     assert {r["status"] for r in rows(run, "trials")} == {"ok", "timeout"}
     messages = [e["edge"]["message"] for e in Journal(run).entries if "edge" in e and e["edge"]["status"] == "timeout"]
-    assert all("--rollout-timeout 5 s" in m for m in messages)
+    assert all("--rollout-timeout 10 s" in m for m in messages)
 
 
 @pytest.mark.long
