@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from protocols.api.callbacks import Callbacks
 from protocols.api.given import WATCHING, Given, check_keywords
 from protocols.api.host import display, visiting
-from protocols.api.own_code import OwnCode, remove
+from protocols.api.own_code import remove
 from protocols.cldyb.extend import extending
 from protocols.running.folder import free_name, refuse_used
 from protocols.running.launch import Launch, chosen, launching
 from protocols.running.protocol import Protocol, commands, of_command, protocols
 from protocols.running.runtime import OPTIONS
+from protocols.running.status import status
 from seqsearch.core.errors import UserError
 from seqsearch.core.notices import warn
 from seqsearch.core.stop import Stopped
 from seqsearch.core.text import did_you_mean
-from seqsearch.results.run import read_config
 
 if TYPE_CHECKING:
     from protocols.running.costs import Cost
@@ -136,19 +136,17 @@ def _known(command: str) -> str:
 
 
 def _protocol_of(run: Path) -> Protocol:
-    name = None
-    with contextlib.suppress(UserError):  # reported when it is resumed, or its config.json restored
-        name = read_config(run).get("protocol")
-    found = protocols().get(name) if isinstance(name, str) else None
+    """The protocol of a run, by the journal where ``config.json`` is lost, which is then restored."""
+    found = protocols().get(status(run).protocol)
     if found is None:
-        raise UserError(f"{run} is no run folder: it has no config.json of seqsearch")
+        raise UserError(f"{run}/config.json does not say what the run is of: restore it")
     return found
 
 
 @contextlib.contextmanager
 def _code(given: Given, of: tuple[Protocol, ...]) -> Iterator[None]:
     """Own code lies in the run folder within the block, and stays there if the run does."""
-    codes: Sequence[OwnCode] = given.code
+    codes = list(given.code.values())
     if not codes:
         yield
         return

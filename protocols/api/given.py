@@ -68,14 +68,15 @@ class Given:
         self.options = {n: _plain(v) for n, v in values.items() if n in OPTIONS}
         self._values = {n: v for n, v in values.items() if n in known}
         self._known = known
-        self.code: list[OwnCode] = []
+        self.code: dict[type, OwnCode] = {}
+        """Of each class."""
         for name, value in self._values.items():
             if kind := KINDS.get(_names(known[name])):
-                self.code += [own_code(made, kind) for made in _classes(value)]
+                self.code |= {made: own_code(made, kind) for made in _classes(value)}
 
     def settings(self, run: Path | None) -> dict[str, Any]:
         """Settings and flags by name; classes as the files in the folder ``run``."""
-        targets = {code.name: code.target(run) for code in self.code} if run is not None else {}
+        targets = {made: code.target(run) for made, code in self.code.items()} if run is not None else {}
         return {name: _value(self._known[name], value, targets) for name, value in self._values.items()}
 
     def runtime(self) -> Runtime:
@@ -97,7 +98,7 @@ def _classes(value: Any) -> list[type]:
     return list(dict.fromkeys(made for part in value for made in _classes(part)))
 
 
-def _value(f: dataclasses.Field[Any] | None, value: Any, targets: Mapping[str, str]) -> Any:
+def _value(f: dataclasses.Field[Any] | None, value: Any, targets: Mapping[type, str]) -> Any:
     if f is not None and _names(f) in KINDS:
         items = _items(value, targets)
         several = isinstance(f.default, tuple) or " " in f.metadata.get("argument", "")
@@ -109,7 +110,7 @@ def _value(f: dataclasses.Field[Any] | None, value: Any, targets: Mapping[str, s
     return _plain(value)
 
 
-def _items(value: Any, targets: Mapping[str, str]) -> list[str]:
+def _items(value: Any, targets: Mapping[type, str]) -> list[str]:
     """Items in the grammar of the command line: ``NAME:key=value,key=value``."""
     if isinstance(value, Mapping):
         return [_item(name, params, targets) for name, params in value.items()]
@@ -118,8 +119,8 @@ def _items(value: Any, targets: Mapping[str, str]) -> list[str]:
     return [_item(value, None, targets)]
 
 
-def _item(name: Any, params: Mapping[str, Any] | None, targets: Mapping[str, str]) -> str:
-    target = targets[name.__name__] if inspect.isclass(name) else str(_plain(name))
+def _item(name: Any, params: Mapping[str, Any] | None, targets: Mapping[type, str]) -> str:
+    target = targets[name] if inspect.isclass(name) else str(_plain(name))
     settings = ",".join(f"{key}={_plain(value)}" for key, value in (params or {}).items())
     return f"{target}:{settings}" if settings else target
 

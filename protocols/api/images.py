@@ -10,14 +10,13 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from seqsearch.backbones.open import build_backbone
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import did_you_mean
+from seqsearch.core.text import did_you_mean, shown
 from seqsearch.pools.base import PARTS, Part, Rows, View
 from seqsearch.study.run_images import SplitImages, images_of_run
+from seqsearch.study.run_settings import refers_to_code, run_settings
 from seqsearch.training.world import World
-
-SIDE = 224
-"""Side in pixels of images whose stored sizes vary."""
 
 
 class TaskDataset(Dataset[tuple[Tensor, int]]):
@@ -26,13 +25,12 @@ class TaskDataset(Dataset[tuple[Tensor, int]]):
     Attributes:
         classes: names of the classes; a label is a place in this list.
         targets: all labels ``[n]``.
+        view: size and cut of the images, those of the run's backbone.
     """
 
-    def __init__(self, world: World, rows: Rows, labels: Rows, classes: list[str]) -> None:
-        self._world, self._rows = world, rows
+    def __init__(self, world: World, view: View, rows: Rows, labels: Rows, classes: list[str]) -> None:
+        self._world, self.view, self._rows = world, view, rows
         self.targets, self.classes = labels.tolist(), classes
-        side = {pool.native_size for pool in world.images.parts}
-        self.view = View(size=side.pop() if len(side) == 1 and min(side) > 0 else SIDE)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -44,7 +42,9 @@ class TaskDataset(Dataset[tuple[Tensor, int]]):
         ]
 
 
-def task_dataset(run: Path, part: Part, task: int | None, sequence: str | None, pool: str | None) -> TaskDataset:
+def task_dataset(
+    run: Path, part: Part, task: int | None, sequence: str | None, pool: str | None, view: View | None
+) -> TaskDataset:
     """See `protocols.api.run.Run.split`."""
     if part not in get_args(Part):
         raise UserError(f"no part {part!r}; {did_you_mean(str(part), PARTS)}there are {', '.join(PARTS)}")
@@ -52,7 +52,23 @@ def task_dataset(run: Path, part: Part, task: int | None, sequence: str | None, 
     world = found.world
     indices = list(found.classes) if task is None else _classes(found, run, task, sequence)
     rows, positions = world.rows(world.class_ids(indices), part)
-    return TaskDataset(world, rows, positions, [world.images.classes[i].name for i in indices])
+    return TaskDataset(world, view or _view(run), rows, positions, [world.images.classes[i].name for i in indices])
+
+
+def _view(run: Path) -> View:
+    """The view of the run's backbone.
+
+    Raises:
+        UserError: its weights are not there, or it is own code, which is not run unasked.
+    """
+    said = run_settings(run)
+    if refers_to_code(said["backbone"]):
+        raise UserError(
+            f"{run} names a backbone of own code, {shown(said['backbone'])[:200]}: say how images are to be cut, e.g. "
+            "view=seqsearch.pools.base.View(size=224)"
+        )
+    weights = dict(text.split("=", 1) for text in said.get("weights", ()))
+    return build_backbone(said["backbone"], weights, said.get("precision", "float32")).view
 
 
 def _classes(found: SplitImages, run: Path, task: int, sequence: str | None) -> list[int]:

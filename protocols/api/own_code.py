@@ -198,8 +198,8 @@ def _import_of(name: str, own: str, kind: str, names: dict[str, Any]) -> str:
     for module, attribute in _homes(name, value):
         return f"from {module} import {attribute}" + (f" as {name}" if name != attribute else "")
     raise UserError(
-        f"{kind} {own} uses {name!r} of the notebook, which workers do not have: put it into the class, or both into a file "
-        "(FILE.py:CLASS)"
+        f"{kind} {own} uses {name!r}, which is no import, so that workers do not have it: put it into the class, or both into a "
+        "file (FILE.py:CLASS)"
     )
 
 

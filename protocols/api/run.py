@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from protocols.api.images import TaskDataset
-    from seqsearch.pools.base import Part
+    from seqsearch.pools.base import Part, View
 
 
 class Run(RunRecord):
@@ -111,15 +111,21 @@ class Run(RunRecord):
         return Sequences(self.path, read_in_names(self.path / SEQUENCES.file))
 
     def split(
-        self, part: Part, task: int | None = None, sequence: str | None = None, pool: str | type | None = None
+        self,
+        part: Part,
+        task: int | None = None,
+        sequence: str | None = None,
+        pool: str | type | None = None,
+        view: View | None = None,
     ) -> TaskDataset:
-        """Images of one part as a torch Dataset, at the sizes and in the split of the run.
+        """Images of one part as a torch Dataset, in the split of the run and as its backbone saw them.
 
         Args:
             part: ``train``, ``val``, ``reward`` or ``test``.
             task: number of a task of the sequence, from 0; None: all classes of the run.
             sequence: id of the sequence; None: the first one.
             pool: where the images lie now, if elsewhere; a pool of own code is named again, since a run may be somebody else's.
+            view: size and cut of the images; None: as the run's backbone sees them.
 
         Returns:
             Pairs of an image, uint8 ``[3, side, side]`` RGB, and a label: the place of the class in the order of arrival, or,
@@ -131,7 +137,7 @@ class Run(RunRecord):
         from protocols.api.images import task_dataset
 
         named = own_code(pool, "pool").target(self.path) if isinstance(pool, type) else pool
-        return task_dataset(self.path, part, task, sequence, named)
+        return task_dataset(self.path, part, task, sequence, named, view)
 
     # ------------------------------------------------------------------------------------------------ for papers
 

@@ -229,7 +229,7 @@ def refuse_used(path: Path) -> None:
     """Raises UserError: a folder is not empty, but for own code and what a process leaves that dies before it has settings."""
     if not path.is_dir():
         return
-    if any(p.name not in (LOCK, CODE) and not UNFINISHED.fullmatch(p.name) for p in path.iterdir()):
+    if any((p.name not in (LOCK, CODE) and not UNFINISHED.fullmatch(p.name)) or p.is_symlink() for p in path.iterdir()):
         mend = f"continue it with --resume {copyable(path)}, or " * (path / CONFIG).exists()
         raise UserError(f"{path} is not empty and is never overwritten: {mend}choose another --out")
 

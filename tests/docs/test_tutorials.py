@@ -28,3 +28,4 @@ def test_a_tutorial_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     outputs = [o for cell in notebook.cells for o in cell.get("outputs", ())]
     assert not [o for o in outputs if o["output_type"] == "error"]
     assert any("text/html" in o.get("data", {}) for o in outputs), "a run shows its summary"
+    assert any(o.get("data") == {"text/plain": ""} for o in outputs), "progress was shown in a line, which is gone"

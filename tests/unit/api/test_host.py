@@ -111,6 +111,34 @@ def test_results_are_those_of_the_run(tmp_path: Path) -> None:
         assert tuple(part.sort_values("evaluated_step").accuracy) in {r.accuracy for r in of_tests}
 
 
+@pytest.mark.parametrize("command", ["gtep", "online"])
+def test_results_of_trials_and_of_streams_arrive_too(command: str, tmp_path: Path) -> None:
+    seen: list[ss.TrainingResult] = []
+
+    class Keeps(ss.Callback):
+        def on_result(self, run: Any, result: ss.TrainingResult) -> None:
+            seen.append(result)
+
+    pool = "glyphs:classes=12,train=6,reward=4,test=4,half={}"
+    given: dict[str, dict[str, Any]] = {
+        "gtep": {
+            "methods": "ranpac",
+            "tune_pool": pool.format(1),
+            "pool": pool.format(2),
+            "tasks": 2,
+            "classes_per_task": 2,
+            "orders": 1,
+            "eval_orders": 1,
+            "trials": 2,
+        },
+        "online": {"methods": "ncm", "stream": "glyphs:samples=600,classes=5,burst=4", "shift": 16, "batch": 8},
+    }
+    run = getattr(ss, command)(**given[command], workers=0, quiet=True, out=tmp_path / "run", callbacks=[Keeps()])
+    assert len(seen) == run.table("trainings").num_rows > 0
+    assert {r.status for r in seen} == {"ok"}
+    assert {bool(r.classes) for r in seen} == {command == "gtep"}
+
+
 def test_a_second_run_and_one_in_another_thread(tmp_path: Path) -> None:
     runs: list[ss.Run] = [ss.cldyb(**SMALL, out=tmp_path / f"run{i}") for i in range(2)]
     thread = threading.Thread(target=lambda: runs.append(ss.cldyb(**SMALL, out=tmp_path / "thread")))

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 import seqsearch as ss
+from protocols.api.given import Given
 from protocols.api.own_code import own_code
+from protocols.running.protocol import of_command
 from seqsearch.core.errors import UserError
 from tests.unit.api.small import SMALL
 
@@ -113,14 +115,14 @@ def test_an_edited_cell_gets_another_file(cell: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("rate = 3\nclass Bad(Base):\n    def f(self):\n        return rate\n", "uses 'rate' of the notebook"),
+        ("rate = 3\nclass Bad(Base):\n    def f(self):\n        return rate\n", "uses 'rate', which is no import"),
         (
             "def help_me():\n    pass\nclass Bad(Base):\n    def f(self):\n        help_me()\n",
-            "uses 'help_me' of the notebook",
+            "uses 'help_me', which is no import",
         ),
         (
             "class Other(Base):\n    pass\nclass Bad(Other):\n    def f(self):\n        pass\n",
-            "uses 'Other' of the notebook",
+            "uses 'Other', which is no import",
         ),
         ("class Bad(Base):\n    def f(self):\n        return absent\n", "uses 'absent', which is not defined"),
         (
@@ -195,6 +197,19 @@ def test_a_refused_run_leaves_no_code(cell: Run, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is not empty and is never overwritten"):
         ss.cldyb(**{**SMALL, "methods": [mine], "out": tmp_path / "mine"})
     assert [p.name for p in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "code").symlink_to(tmp_path / "mine")
+    with pytest.raises(UserError, match="is not empty and is never overwritten"):
+        ss.cldyb(**{**SMALL, "methods": [mine], "out": tmp_path / "linked"})
+    assert [p.name for p in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
+
+
+def test_two_classes_of_one_name_are_two_methods(cell: Run, tmp_path: Path) -> None:
+    cell(IMPORTS)
+    first = cell(MINE)["Mine"]
+    second = cell(MINE.replace("-1.0", "-2.0"))["Mine"]
+    code = Given("cldyb", of_command("cldyb"), {"methods": [first, second]})
+    assert len(set(code.settings(tmp_path)["methods"].split(","))) == 2
 
 
 POOL_CELL = """
@@ -213,6 +228,22 @@ class Noise:
 """
 
 
+def test_a_learner_and_a_stream_of_a_cell_are_played(cell: Run, tmp_path: Path) -> None:
+    cell(
+        "import torch\nfrom seqsearch.learners.ncm import build as Base\nfrom seqsearch.streams.glyphs import build as Glyphs\n"
+    )
+    learner = cell("class Twice(Base):\n    def predict(self, batch):\n        return super().predict(batch)\n")[
+        "Twice"
+    ]
+    stream = cell("class Short:\n    def __new__(cls):\n        return Glyphs(samples=600, classes=5, burst=4)\n")[
+        "Short"
+    ]
+    run = ss.online(methods=[learner], stream=stream, shift=16, batch=8, workers=0, quiet=True, out=tmp_path / "run")
+    assert run.status == "finished"
+    assert "Twice.py:Twice" in set(run.df("figures").method_id)
+    assert "Short.py:Short" in run.settings["stream"]
+
+
 def test_a_pool_of_a_cell_is_searched(cell: Run, tmp_path: Path) -> None:
     cell("import numpy as np\nfrom seqsearch.pools.base import ClassInfo, SplitSizes\n")
     noise = cell(POOL_CELL)["Noise"]
@@ -222,4 +253,4 @@ def test_a_pool_of_a_cell_is_searched(cell: Run, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="code of its own"):
         run.split("train", task=0)
     images = run.split("train", task=0, pool=noise)
-    assert images[0][0].shape == (3, 8, 8)
+    assert images[0][0].shape == (3, 32, 32)  # as glyph_vit sees them

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tarfile
@@ -16,6 +17,7 @@ import torch
 
 import seqsearch as ss
 from seqsearch.core.errors import UserError
+from seqsearch.core.installation import ROOT
 from tests.golden.test_old_runs import ARCHIVES, FOUND_ACCURACY
 from tests.unit.api.small import SMALL
 
@@ -180,6 +182,28 @@ print(ss.open({str(run.path)!r}).table("results").num_rows > 0)
 """
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
     assert said == ["data frames need pandas: pip install pandas; or take run.table(...), a pyarrow table", "True"]
+
+
+def test_a_folder_of_the_users_that_hides_ours_is_named(tmp_path: Path) -> None:
+    (tmp_path / "protocols").mkdir()
+    (tmp_path / "protocols" / "__init__.py").touch()
+    code = """
+import seqsearch as ss
+try:
+    ss.cldyb
+except ValueError as error:
+    print(error)
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert f"Python finds protocols in {tmp_path}/protocols" in said
+    assert "rename protocols" in said
 
 
 def test_importing_it_and_bad_input_bring_nothing_heavy() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tarfile
 from pathlib import Path
@@ -160,6 +161,20 @@ def test_both_come_to_the_same(command: str, tmp_path: Path) -> None:
     assert ended.exit_code == 0, ended.output
     for one, other in zip(without_times(made.path), without_times(tmp_path / "words"), strict=True):
         pd.testing.assert_frame_equal(one, other)
+
+
+def test_cost_and_compare_say_what_the_commands_print(tmp_path: Path) -> None:
+    flags = [f"--{k.replace('_', '-')}={v}" for k, v in SMALL.items() if k != "quiet"]
+    said = CliRunner().invoke(main, ["cldyb", *flags, "--dry-run", "--json"])
+    cost = ss.cost("cldyb", **SMALL).to_json()
+    assert {k: v for k, v in json.loads(said.stdout).items() if k in ("trainings", "rollouts")} == {
+        k: cost[k] for k in ("trainings", "rollouts")
+    }
+    runs = [ss.cldyb(**SMALL, out=tmp_path / name, **more) for name, more in (("a", {}), ("b", {"difficulty": "easy"}))]
+    said = CliRunner().invoke(main, ["compare", *(str(r.path) for r in runs), "--json"])
+    found = ss.compare(*runs)
+    assert json.loads(said.stdout)["headline"] == found.headline
+    assert json.loads(said.stdout)["tables"] == {n: t.records() for n, t in found.tables.items()}
 
 
 BAD: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
