@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from protocols.api.callbacks import Callbacks
+from protocols.api.choice import one_of
 from protocols.api.given import WATCHING, Given, check_keywords
 from protocols.api.host import display, visiting
 from protocols.api.own_code import remove
@@ -26,7 +27,6 @@ from protocols.running.status import status
 from seqsearch.core.errors import UserError
 from seqsearch.core.notices import warn
 from seqsearch.core.stop import Stopped
-from seqsearch.core.text import did_you_mean
 
 if TYPE_CHECKING:
     from protocols.running.costs import Cost
@@ -96,7 +96,7 @@ def cost(command: str, *arguments: Any, **values: Any) -> Cost:
         >>> found.to_json()["trainings"] > 0
         True
     """
-    of = of_command(_known(command))
+    of = of_command(one_of(command, commands(), "no command that makes runs is called"))
     given = Given(command, of, {**as_settings(command, arguments), **values})
     with visiting(), _code(given, of), contextlib.ExitStack() as stack:
         settings = given.settings(given.out)
@@ -125,14 +125,6 @@ def as_settings(command: str, arguments: Sequence[Any]) -> dict[str, Any]:
         raise UserError(f"{command}: takes one argument without a name, {said}; name the others")
     plain = [os.fspath(a) if isinstance(a, os.PathLike) else a for a in arguments]
     return {name: list(plain) if several else plain[0]}
-
-
-def _known(command: str) -> str:
-    if command not in commands():
-        raise UserError(
-            f"no command {command!r} makes runs; {did_you_mean(command, commands())}there are {', '.join(commands())}"
-        )
-    return command
 
 
 def _protocol_of(run: Path) -> Protocol:
@@ -166,19 +158,20 @@ def _run(given: Given, handle: Callable[[Path], R], launches: Callable[[], Abstr
     """Launch a run in this process, and compute it."""
     runtime, shows = given.runtime(), display(given.quiet)
     with visiting(None if given.quiet else shows), launches() as launch:
-        launch.create(given.out)
+        launch.create((given.out or free_name(launch.settings.protocol)).absolute())
         from protocols.report.page import reporter
 
         run = handle(launch.folder.path)
         calls = Callbacks(run, given.callbacks)
-        calls.start()
         runtime = dataclasses.replace(runtime, on_result=calls.result) if given.callbacks else runtime
         try:
-            ended = launch.run(runtime, shows, reporter(launch.protocol))
+            try:
+                calls.start()
+                ended = launch.run(runtime, shows, reporter(launch.protocol))
+            finally:
+                calls.end()
         except KeyboardInterrupt:
             raise Interrupted(run) from None
-        finally:
-            calls.end()
         if not ended.finished:
             warn(f"time is up; nothing is lost. Continue with: seqsearch.resume({os.fspath(launch.folder.path)!r})")
     return run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ from seqsearch.storage.inside import Inside
 
 if TYPE_CHECKING:
     import pandas as pd
+
+RunLike = str | Path | Run
 
 
 def _command(function: Callable[..., Run]) -> Callable[..., Run]:
@@ -226,11 +229,11 @@ def resume(run: str | Path | Run, **options: Any) -> Run:
     return calls.resume(Run(run).path, options, Run)
 
 
-def compare(*runs: str | Path | Run, reference: str = "", table: str | Path | None = None) -> Summary:
+def compare(*runs: RunLike | Sequence[RunLike], reference: str = "", table: str | Path | None = None) -> Summary:
     """Put runs beside each other, or the columns of a table of accuracies. Nothing is trained.
 
     Args:
-        runs: runs that share pool, seed, first task and lengths, or that differ in their seed alone.
+        runs: runs, or a list of runs, that share pool, seed, first task and lengths, or that differ in their seed alone.
         reference: column that all others are correlated with; empty: held-out data, or the last column of the table.
         table: a CSV file, methods in rows, in place of runs.
 
@@ -256,7 +259,7 @@ def compare(*runs: str | Path | Run, reference: str = "", table: str | Path | No
     from protocols.evaluate.compare.comparison import compare as compared
     from protocols.report.compare.view import view
 
-    return Summary(view(compared(tuple(Run(r).path for r in runs), reference)))
+    return Summary(view(compared(tuple(r.path for r in _handles(runs)), reference)))
 
 
 def open(path: str | Path | Run) -> Run:
@@ -286,18 +289,18 @@ def runs(folder: str | Path = "runs") -> list[Run]:
         >>> made in ss.runs("runs")
         True
     """
-    root = at_home(folder)
-    if not root.is_dir():
-        raise UserError(f"there is no folder {root}")
+    root = at_home(folder) if isinstance(folder, str | os.PathLike) else None
+    if root is None or not root.is_dir():
+        raise UserError(f"there is no folder {folder}")
     there = sorted(p for p in root.iterdir() if p.is_dir() and not p.is_symlink())
     return [Run(p) for p in there if Inside(p).has("config.json") or Inside(p).has("journal.jsonl")]
 
 
-def runs_df(*runs: str | Path | Run, table: str = "results") -> pd.DataFrame:
+def runs_df(*runs: RunLike | Sequence[RunLike], table: str = "results") -> pd.DataFrame:
     """One table of several runs, one below the other, with a column ``run`` that has the path of each.
 
     Args:
-        runs: any runs that have the table.
+        runs: runs, or a list of runs, that have the table.
         table: name of the table, see `Run.tables`.
 
     Raises:
@@ -311,8 +314,13 @@ def runs_df(*runs: str | Path | Run, table: str = "results") -> pd.DataFrame:
     """
     if not runs:
         raise UserError("name one run or more")
-    handles = [Run(r) for r in runs]
+    handles = _handles(runs)
     frames: Sequence[pd.DataFrame] = [r.df(table).assign(run=str(r.path)) for r in handles]
     import pandas as pd
 
     return pd.concat(frames, ignore_index=True)
+
+
+def _handles(given: Sequence[Any]) -> list[Run]:
+    """Handles on runs that were given one by one, or in a list."""
+    return [Run(r) for part in given for r in (part if isinstance(part, list | tuple) else [part])]

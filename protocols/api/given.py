@@ -5,16 +5,17 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from protocols.api.callbacks import Callback
 from protocols.api.own_code import OwnCode, own_code
 from protocols.running.protocol import Protocol
 from protocols.running.runtime import OPTIONS, Runtime, runtime_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import Names
-from seqsearch.core.text import did_you_mean
+from seqsearch.core.text import did_you_mean, shown
 
 KINDS: Mapping[Names, str] = {"methods": "method", "learners": "learner", "pools": "pool", "stream": "stream"}
 """Kinds of items that a class can stand for, by what a setting names."""
@@ -64,15 +65,17 @@ class Given:
         check_keywords(command, values, [*known, *OPTIONS, *HERE])
         self.out = Path(os.path.expanduser(values["out"])) if values.get("out") is not None else None
         self.quiet = bool(values.get("quiet", False))
-        self.callbacks = tuple(values.get("callbacks") or ())
+        self.callbacks = _callbacks(values.get("callbacks") or ())
         self.options = {n: _plain(v) for n, v in values.items() if n in OPTIONS}
-        self._values = {n: v for n, v in values.items() if n in known}
+        self._values = {n: v for n, v in values.items() if n in known and not _is_left_out(known[n], v)}
+        self._values = {n: list(v) if isinstance(v, Iterator) else v for n, v in self._values.items()}
         self._known = known
         self.code: dict[type, OwnCode] = {}
         """Of each class."""
         for name, value in self._values.items():
             if kind := KINDS.get(_names(known[name])):
-                self.code |= {made: own_code(made, kind) for made in _classes(value)}
+                for made in _classes(value):
+                    self.code[made] = own_code(made, kind).beside(self.code.values())
 
     def settings(self, run: Path | None) -> dict[str, Any]:
         """Settings and flags by name; classes as the files in the folder ``run``."""
@@ -82,6 +85,19 @@ class Given:
     def runtime(self) -> Runtime:
         """Raises UserError: options that are out of bounds or contradict each other."""
         return runtime_of(self.options, quiet=self.quiet)
+
+
+def _is_left_out(f: dataclasses.Field[Any] | None, value: Any) -> bool:
+    """Whether a value of None stands for the default."""
+    return value is None and f is not None and f.default is not None
+
+
+def _callbacks(given: Any) -> tuple[Callback, ...]:
+    """Raises UserError: something else than callbacks."""
+    found = (given,) if isinstance(given, Callback) else tuple(given) if isinstance(given, Iterable) else (given,)
+    if wrong := next((c for c in found if not isinstance(c, Callback)), None):
+        raise UserError(f"callbacks: {shown(repr(wrong))[:80]} is no object of a class derived from seqsearch.Callback")
+    return found
 
 
 def _names(f: dataclasses.Field[Any] | None) -> Names:
@@ -114,12 +130,14 @@ def _items(value: Any, targets: Mapping[type, str]) -> list[str]:
     """Items in the grammar of the command line: ``NAME:key=value,key=value``."""
     if isinstance(value, Mapping):
         return [_item(name, params, targets) for name, params in value.items()]
-    if isinstance(value, list | tuple):
+    if isinstance(value, Iterable) and not isinstance(value, str | type | os.PathLike):
         return [text for part in value for text in _items(part, targets)]
     return [_item(value, None, targets)]
 
 
-def _item(name: Any, params: Mapping[str, Any] | None, targets: Mapping[type, str]) -> str:
+def _item(name: Any, params: Any, targets: Mapping[type, str]) -> str:
+    if params is not None and not isinstance(params, Mapping):
+        raise UserError(f"{shown(str(name))[:80]}: its parameters must be a mapping, as {{'M': 5000}}")
     target = targets[name] if inspect.isclass(name) else str(_plain(name))
     settings = ",".join(f"{key}={_plain(value)}" for key, value in (params or {}).items())
     return f"{target}:{settings}" if settings else target

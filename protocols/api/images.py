@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from protocols.api.choice import one_of
 from seqsearch.backbones.open import build_backbone
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import did_you_mean, shown
+from seqsearch.core.text import shown
 from seqsearch.pools.base import PARTS, Part, Rows, View
 from seqsearch.study.run_images import SplitImages, images_of_run
 from seqsearch.study.run_settings import refers_to_code, run_settings
@@ -32,6 +32,9 @@ class TaskDataset(Dataset[tuple[Tensor, int]]):
         self._world, self.view, self._rows = world, view, rows
         self.targets, self.classes = labels.tolist(), classes
 
+    def __repr__(self) -> str:
+        return f"<{len(self)} images of {len(self.classes)} classes, {self.view.size} px>"
+
     def __len__(self) -> int:
         return len(self._rows)
 
@@ -46,8 +49,9 @@ def task_dataset(
     run: Path, part: Part, task: int | None, sequence: str | None, pool: str | None, view: View | None
 ) -> TaskDataset:
     """See `protocols.api.run.Run.split`."""
-    if part not in get_args(Part):
-        raise UserError(f"no part {part!r}; {did_you_mean(str(part), PARTS)}there are {', '.join(PARTS)}")
+    one_of(part, PARTS, "there is no part")
+    if view is not None and not isinstance(view, View):
+        raise UserError("view must be a seqsearch.pools.base.View, e.g. View(size=224)")
     found = images_of_run(run, pool)
     world = found.world
     indices = list(found.classes) if task is None else _classes(found, run, task, sequence)
@@ -80,12 +84,8 @@ def _classes(found: SplitImages, run: Path, task: int, sequence: str | None) -> 
     there = {s.sequence_id: s for s in found.sequences or ()}
     if not there:
         raise UserError(f"run {run} has no sequences yet")
-    name = next(iter(there)) if sequence is None else sequence
-    if name not in there:
-        raise UserError(
-            f"run {run} has no sequence {name!r}; {did_you_mean(name, there)}there are {', '.join(list(there)[:20])}"
-        )
+    name = next(iter(there)) if sequence is None else one_of(sequence, there, f"run {run} has no sequence")
     tasks = there[name].tasks
-    if not 0 <= task < len(tasks):
-        raise UserError(f"sequence {name} has no task {task}: it has {len(tasks)}, counted from 0")
+    if not isinstance(task, int | np.integer) or not 0 <= task < len(tasks):
+        raise UserError(f"sequence {name} has no task {task!r}: it has {len(tasks)}, counted from 0")
     return [found.world.class_index(c) for c in tasks[task].classes]

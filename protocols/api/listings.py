@@ -25,7 +25,7 @@ def methods(name: str | None = None) -> Any:
         >>> "M" in {p["name"] for p in ss.methods("ranpac")["parameters"]}
         True
     """
-    return methods_json() if name is None else describe(spelled("method", name.strip()))
+    return methods_json() if name is None else describe(spelled("method", str(name).strip()))
 
 
 def pools(name: str | None = None) -> Any:
@@ -42,7 +42,7 @@ def pools(name: str | None = None) -> Any:
         >>> "classes" in ss.pools("glyphs")["options"]
         True
     """
-    return [_pool(n) for n in names("pool")] if name is None else _pool(spelled("pool", name.strip()))
+    return [_pool(n) for n in names("pool")] if name is None else _pool(spelled("pool", str(name).strip()))
 
 
 def _pool(name: str) -> dict[str, Any]:

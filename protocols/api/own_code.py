@@ -6,26 +6,28 @@ for it. The file has the class, and above it the imports that it uses, wherever 
 
 from __future__ import annotations
 
-import ast
 import builtins
+import contextlib
+import dataclasses
 import hashlib
 import importlib
+import importlib.util
 import inspect
 import linecache
 import shutil
-import symtable
 import sys
 import sysconfig
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from protocols.api.definition import Definition, code_of, definitions, imported_as
 from seqsearch.core.errors import UserError
 from seqsearch.core.identity import ROOT, closure
 from seqsearch.core.text import shown
-from seqsearch.results.run import CODE
+from seqsearch.core.user_modules import COPIES
 from seqsearch.storage.files import atomic_path
 
 
@@ -53,13 +55,21 @@ class OwnCode:
 
     def below(self, run: Path) -> Path:
         """The folder of the code in a run."""
-        return run / CODE / self.digest
+        return run / COPIES / self.digest
 
     def target(self, run: Path) -> str:
         """The item that settings name: ``FILE.py:CLASS``, or ``package.module:CLASS``."""
         if isinstance(self.main, str):
             return f"{self.main}:{self.name}"
         return f"{self.below(run).absolute() / self.main}:{self.name}"
+
+    def beside(self, others: Iterable[OwnCode]) -> OwnCode:
+        """The same code, in a file of another name if another class has one of its name: labels have the names of files."""
+        if isinstance(self.main, str) or all(self.main != other.main for other in others):
+            return self
+        main = self.main.with_name(f"{self.main.stem}_{self.digest[:4]}.py")
+        files = tuple((main if path == self.main else path, text) for path, text in self.files)
+        return dataclasses.replace(self, files=files, main=main)
 
     def write(self, run: Path) -> None:
         """Write the files, unless they are there."""
@@ -75,7 +85,7 @@ def remove(run: Path, codes: Sequence[OwnCode]) -> None:
     """Remove code of a run that was refused, and the folder if nothing else is in it."""
     for code in codes:
         shutil.rmtree(code.below(run), ignore_errors=True)
-    for folder in (run / CODE, run):
+    for folder in (run / COPIES, run):
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
 
@@ -125,88 +135,72 @@ def _of_module(name: str, file: Path) -> OwnCode:
 # ------------------------------------------------------------------------------------------------ notebooks and scripts
 
 
-def _of_main(made: type, kind: str, names: dict[str, Any]) -> OwnCode:
-    cell = next((c.co_filename for c in _codes(made) if linecache.getlines(c.co_filename)), None)
-    found = _definition(made.__name__, "".join(linecache.getlines(cell))) if cell else None
+def _of_main(made: type, kind: str, names: Mapping[str, Any]) -> OwnCode:
+    found = next((d for source in _sources(made) for d in definitions(made.__name__, source) if d.makes(made)), None)
     if found is None:
         raise UserError(
-            f"{kind} {made.__name__}: its source is unknown here: write it into a cell of a notebook or a file, FILE.py:CLASS"
+            f"{kind} {made.__name__}: no cell and no script has the code that the class has now: run its cell again, or write it "
+            "into a file, FILE.py:CLASS"
         )
-    text, future = found
-    imports = sorted({_import_of(name, made.__name__, kind, names) for name in _free(text, made.__name__)})
-    head = ["from __future__ import annotations"] if future else []
-    body = "\n".join([*head, *imports, "", "", text, ""])
-    path = Path(f"{made.__name__}.py")
-    return OwnCode(made.__name__, ((path, body),), path)
+    imports = sorted(filter(None, (_import_of(name, found, made, kind, names) for name in sorted(found.names))))
+    head = ["from __future__ import annotations"] if found.postponed else []
+    path, beside = Path(f"{made.__name__}.py"), dict[Path, str]()
+    for module in (*(line.split()[1] for line in imports), *found.imported):
+        beside |= _own_files(module)
+    if path in beside:
+        raise UserError(f"{kind} {made.__name__}: it imports a file of its own name, {path}: rename one of them")
+    body = "\n".join([*head, *imports, "", "", found.text, ""])
+    return OwnCode(made.__name__, ((path, body), *sorted(beside.items())), path)
 
 
-def _codes(made: type) -> Iterator[types.CodeType]:
-    """Code objects of the functions of a class and of the classes in it, those written by dataclasses last."""
-    for value in vars(made).values():
-        function = getattr(value, "__func__", getattr(value, "fget", value))
-        function = inspect.unwrap(function) if callable(function) else function
-        if isinstance(function, types.FunctionType) and not function.__code__.co_filename.startswith("<string>"):
-            yield function.__code__
-        elif inspect.isclass(value) and value.__qualname__.startswith(f"{made.__qualname__}."):
-            yield from _codes(value)
+def _sources(made: type) -> Iterator[str]:
+    """Texts that may have the definition of a class: those of its methods' cells, then all cells or the script."""
+    codes = filter(None, map(code_of, vars(made).values()))
+    yield from filter(None, ("".join(linecache.getlines(name)) for name in dict.fromkeys(c.co_filename for c in codes)))
+    yield from _cells()
 
 
-def _definition(name: str, cell: str) -> tuple[str, bool] | None:
-    """The source of a class at the top of a cell, decorators included; whether annotations are postponed there."""
-    lines = [line for line in cell.splitlines() if not line.lstrip().startswith(("%", "!"))]  # magics of notebooks
-    text = "\n".join(lines)
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:
-        return None
-    classes = [n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name]
-    if not classes:
-        return None
-    last = classes[-1]
-    first = min([last.lineno, *(d.lineno for d in last.decorator_list)])
-    future = any(isinstance(n, ast.ImportFrom) and n.module == "__future__" for n in tree.body)
-    return "\n".join(lines[first - 1 : last.end_lineno]), future
-
-
-def _free(text: str, own: str) -> set[str]:
-    """Names that a class looks up outside of itself."""
-    found: set[str] = set()
-
-    def visit(table: symtable.SymbolTable) -> None:
-        top = table.get_type() == "module"
-        for symbol in table.get_symbols():
-            if symbol.is_referenced() and (symbol.is_global() or top):
-                found.add(symbol.get_name())
-        for child in table.get_children():
-            visit(child)
-
-    visit(symtable.symtable(text, own, "exec"))
-    return {name for name in found if name != own and not hasattr(builtins, name) and not name.startswith("__")}
-
-
-def _import_of(name: str, own: str, kind: str, names: dict[str, Any]) -> str:
-    """The import statement that gives a name its value.
+def _import_of(name: str, found: Definition, made: type, kind: str, names: Mapping[str, Any]) -> str:
+    """The import statement that gives a name its value; empty for what Python has, and for annotations that are never evaluated.
 
     Raises:
         UserError: it is no import.
     """
-    if name not in names:
-        raise UserError(f"{kind} {own} uses {name!r}, which is not defined here: import or define it in the class")
-    value = names[name]
+    optional = name in found.optional
+    if name == made.__name__:  # a base has the name, too
+        for base in made.__bases__:
+            for module, attribute in _homes(name, base):
+                return _statement(module, attribute, name)
+    known = {**vars(builtins), **names}
+    if name not in known:
+        if optional:
+            return ""
+        raise UserError(
+            f"{kind} {made.__name__} uses {name!r}, which is not defined here: import or define it in the class"
+        )
+    value = known[name]
+    if value is getattr(builtins, name, known):
+        return ""
     if isinstance(value, types.ModuleType):
         return f"import {value.__name__} as {name}"
     for module, attribute in _homes(name, value):
-        return f"from {module} import {attribute}" + (f" as {name}" if name != attribute else "")
+        return _statement(module, attribute, name)
+    if optional:
+        return ""
     raise UserError(
-        f"{kind} {own} uses {name!r}, which is no import, so that workers do not have it: put it into the class, or both into a "
-        "file (FILE.py:CLASS)"
+        f"{kind} {made.__name__} uses {name!r}, which is no import, so that workers do not have it: put it into the class, or "
+        "both into a file (FILE.py:CLASS)"
     )
+
+
+def _statement(module: str, attribute: str, name: str) -> str:
+    return f"from {module} import {attribute}" + (f" as {name}" if name != attribute else "")
 
 
 def _homes(name: str, value: Any) -> Iterator[tuple[str, str]]:
     """Modules that can be imported, with the name of a value there: where it was defined, and where cells import it from."""
     defined = str(getattr(value, "__module__", "")), str(getattr(value, "__qualname__", getattr(value, "__name__", "")))
-    imported = [found for source in _cells() if (found := _imported(source, name))]
+    imported = [found for source in _cells() if (found := imported_as(source, name))]
     for module, attribute in (*imported, defined):
         if module in ("", "__main__", "None") or not attribute.isidentifier():
             continue
@@ -218,6 +212,25 @@ def _homes(name: str, value: Any) -> Iterator[tuple[str, str]]:
             yield module, attribute
 
 
+def _own_files(name: str) -> dict[Path, str]:
+    """The files of a module that is neither installed nor Python's, and those that it imports, below the folder that it is
+    imported from."""
+    module = sys.modules.get(name)
+    file = getattr(module, "__file__", None) or getattr(_spec(name), "origin", None)
+    if not file or not file.endswith(".py") or _is_installed(Path(file)):
+        return {}
+    path, parts = Path(file).resolve(), name.split(".")
+    folder = path.parents[len(parts) - (path.name != "__init__.py")]
+    own = [f for f in closure([path]) if f.is_relative_to(folder)]
+    return {f.relative_to(folder): f.read_text(encoding="utf-8") for f in own}
+
+
+def _spec(name: str) -> Any:
+    with contextlib.suppress(ImportError, ValueError):  # there is none, or it is half made
+        return importlib.util.find_spec(name)
+    return None
+
+
 def _cells() -> Iterator[str]:
     """Sources of the notebook's cells, the latest first, or of the script."""
     main = sys.modules.get("__main__")
@@ -226,17 +239,3 @@ def _cells() -> Iterator[str]:
         yield from (text for text in reversed(cells) if isinstance(text, str))
     elif file := getattr(main, "__file__", None):
         yield "".join(linecache.getlines(file))
-
-
-def _imported(source: str, name: str) -> tuple[str, str] | None:
-    """The module and the name there that ``from MODULE import NAME as name`` in a source takes."""
-    try:
-        tree = ast.parse("\n".join(s for s in source.splitlines() if not s.lstrip().startswith(("%", "!"))))
-    except SyntaxError:
-        return None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for alias in node.names:
-                if (alias.asname or alias.name) == name:
-                    return node.module, alias.name
-    return None

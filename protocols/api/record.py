@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from protocols.api.choice import one_of
+from protocols.api.given import keywords
 from protocols.running.protocol import Protocol, protocols
 from protocols.running.status import State
 from protocols.running.status import status as status_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
-from seqsearch.core.text import did_you_mean
+from seqsearch.core.text import shown
 from seqsearch.results.run import read_config
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, damage_reported
@@ -25,12 +28,22 @@ if TYPE_CHECKING:
 class RunRecord:
     """Settings, status and tables of a run; `protocols.api.run.Run` adds what is computed from them."""
 
-    def __init__(self, path: str | Path | RunRecord) -> None:
-        self.path: Path = path.path if isinstance(path, RunRecord) else at_home(path)
-        if not Inside(self.path).has("config.json") and not Inside(self.path).has("journal.jsonl"):
-            raise UserError(
-                f"{self.path} is no run folder: it has no config.json; name one that seqsearch wrote, e.g. runs/NAME"
-            )
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise UserError(f"{shown(repr(path))[:80]} is no path of a run folder")
+        self._path = at_home(os.fspath(path)).absolute()
+        with contextlib.suppress(OSError, ValueError):  # a name that no file can have
+            if Inside(self._path).has("config.json") or Inside(self._path).has("journal.jsonl"):
+                return
+        raise UserError(
+            f"{shown(os.fspath(path))[:300]} is no run folder: it has no config.json; name one that seqsearch wrote, e.g. "
+            "runs/NAME"
+        )
+
+    @property
+    def path(self) -> Path:
+        """Its folder, from the root of the file system."""
+        return self._path
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RunRecord) and self.path.resolve() == other.path.resolve()
@@ -42,7 +55,10 @@ class RunRecord:
         return os.fspath(self.path)
 
     def __repr__(self) -> str:
-        return f"<seqsearch {self.command or 'run'} {os.fspath(self.path)!r}, {self.status}>"
+        try:
+            return f"<seqsearch {self.command or 'run'} {os.fspath(self.path)!r}, {self.status}>"
+        except UserError as error:
+            return f"<seqsearch run {os.fspath(self.path)!r}: {error}>"
 
     # ------------------------------------------------------------------------------------------------ what it is
 
@@ -62,9 +78,10 @@ class RunRecord:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All settings, by name."""
-        found: dict[str, Any] = dict(self.config.get("settings") or {})
-        return found
+        """All settings, by name: keywords of the function that makes such a run."""
+        said = self.config.get("settings")
+        known = keywords([self._protocol]) if self._protocol else {}
+        return {n: v for n, v in (said if isinstance(said, dict) else {}).items() if n in known or not known}
 
     @property
     def seed(self) -> int:
@@ -116,11 +133,7 @@ class RunRecord:
         """
         import pyarrow as pa
 
-        if name not in self.tables:
-            there = ", ".join(self.tables) or "none yet"
-            raise UserError(
-                f"run {self.path} has no table {name!r}; {did_you_mean(name, self.tables)}there are: {there}"
-            )
+        one_of(name, self.tables, f"run {self.path} has no table")
         path = Inside(self.path).checked(f"{name}.parquet")
         try:
             file = ParquetFile(path)

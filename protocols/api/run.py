@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protocols.api import calls
+from protocols.api.choice import one_of
 from protocols.api.own_code import own_code
 from protocols.api.record import RunRecord
 from protocols.api.sequences import Sequences
 from protocols.api.summary import Summary
 from protocols.report.view import view_of
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import did_you_mean
 from seqsearch.results.in_names import read_in_names
 from seqsearch.results.run import read_results
-from seqsearch.results.schema import SEQUENCES
+from seqsearch.results.schema import RESULTS, SEQUENCES
 from seqsearch.storage.inside import Inside
 
 if TYPE_CHECKING:
@@ -66,34 +66,39 @@ class Run(RunRecord):
         protocol = self._known()
         return Summary(view_of(protocol, protocol.read(self.path)), self.config)
 
-    def matrix(self, method: str, sequence: str | None = None, seed: int | None = None) -> NDArray[np.float64]:
+    def matrix(
+        self, method: str | type, sequence: str | int | None = None, seed: int | None = None
+    ) -> NDArray[np.float64]:
         """Accuracy after each task on each task, ``[T, T]`` from 0 to 1: row = tasks learned, column = task evaluated, NaN above
         the diagonal, on test images.
 
         Args:
-            method: its label.
-            sequence: id of the sequence; None: the first found one.
+            method: its label, or the class of own code.
+            sequence: id of the sequence, or its place in `sequences`; None: the first found one.
             seed: training seed; None: the mean over all seeds of which the sequence was learned to its end.
 
         Raises:
-            UserError: no such method, sequence or seed, or it was not learned to its end.
+            UserError: no such method, sequence or seed, it was not learned to its end, or the command makes no such matrices.
         """
+        if RESULTS.file not in self._known().exports:
+            raise UserError(f"run {self.path} is of {self.command}, which makes no matrices of tasks: see run.tables")
         results = read_results(self.path)
+        if isinstance(method, type):
+            own = f"{method.__name__}.py:{method.__name__}"
+            method = next((m for m in results.methods if m.startswith(own)), own)
+        one_of(method, results.methods, f"run {self.path} has no method")
         ids = [s.sequence_id for s in results.sequences]
         found = results.found(method) or results.sequences
-        sequence = sequence if sequence is not None else found[0].sequence_id
-        if method not in results.methods:
-            said = f"{did_you_mean(method, results.methods)}there are {', '.join(results.methods)}"
-            raise UserError(f"run {self.path} has no method {method!r}; {said}")
-        if sequence not in ids:
-            raise UserError(
-                f"run {self.path} has no sequence {sequence!r}; {did_you_mean(sequence, ids)}there are {', '.join(ids[:20])}"
-            )
+        sequence = found[0].sequence_id if sequence is None else sequence
+        if isinstance(sequence, int | np.integer) and -len(ids) <= sequence < len(ids):
+            sequence = ids[sequence]
+        name = one_of(sequence, ids, f"run {self.path} has no sequence")
         seeds = results.seeds_of(method) if seed is None else (seed,)
-        whole = [r for n in seeds if (r := results.rollouts.get((sequence, method, n))) is not None and r.complete]
+        whole = [r for n in seeds if (r := results.rollouts.get((name, method, n))) is not None and r.complete]
         if not whole:
+            there = ", ".join(map(str, results.seeds_of(method)))
             raise UserError(
-                f"run {self.path}: {method} did not learn {sequence} to its end with seed {', '.join(map(str, seeds))}"
+                f"run {self.path}: {method} did not learn {name} to its end with seed {seeds[0]}; seeds are {there}"
             )
         mean: NDArray[np.float64] = np.mean([r.accuracy for r in whole], axis=0)
         return mean
@@ -128,8 +133,8 @@ class Run(RunRecord):
             view: size and cut of the images; None: as the run's backbone sees them.
 
         Returns:
-            Pairs of an image, uint8 ``[3, side, side]`` RGB, and a label: the place of the class in the order of arrival, or,
-            without a task, the index of the class.
+            Pairs of an image, uint8 ``[3, side, side]`` RGB, and a label: the place of its class in ``classes`` of the Dataset.
+            So the labels of each task begin at 0.
 
         Raises:
             UserError: the run has no images, they have changed, or there is no such part, task or sequence.

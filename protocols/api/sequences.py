@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from protocols.api.choice import one_of
 from protocols.report.commands.sequences import to_json
-from seqsearch.core.errors import UserError
 from seqsearch.core.notices import notice
 from seqsearch.core.paths import at_home
-from seqsearch.core.text import did_you_mean
 from seqsearch.results.in_names import InNames
 
 
@@ -21,17 +20,17 @@ class Sequences(Sequence[InNames]):
     def __init__(self, run: Path, found: list[InNames]) -> None:
         self._run, self._found = run, found
 
+    def __repr__(self) -> str:
+        return f"<{len(self)} task sequences: {', '.join(s.sequence.sequence_id for s in self._found[:5])}, ...>"
+
     def __len__(self) -> int:
         return len(self._found)
 
     def __getitem__(self, index: Any) -> Any:
         """A sequence by its place or its id."""
         if isinstance(index, str):
-            for s in self._found:
-                if s.sequence.sequence_id == index:
-                    return s
-            ids = [s.sequence.sequence_id for s in self._found]
-            raise UserError(f"no sequence {index!r}; {did_you_mean(index, ids)}there are {', '.join(ids[:20])}")
+            by_id = {s.sequence.sequence_id: s for s in self._found}
+            return by_id[one_of(index, by_id, "there is no sequence")]
         return self._found[index]
 
     def __iter__(self) -> Iterator[InNames]:
@@ -56,5 +55,5 @@ class Sequences(Sequence[InNames]):
         from protocols.evaluate.exchange.export import export
         from protocols.evaluate.exchange.selection import Wanted
 
-        export(Wanted(os.fspath(self._run), **wanted), to, images, at_home(out), notice)
+        export(Wanted(os.fspath(self._run), **wanted), str(to), images, at_home(out), notice)
         return at_home(out)

@@ -8,12 +8,13 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from protocols.api.choice import one_of
 from protocols.report.figures import Drawing, drawn
 from protocols.report.table import Table
 from protocols.report.view import View
 from protocols.running.provenance import STAND_IN, stand_in
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import did_you_mean, shown, shown_lines
+from seqsearch.core.text import shown, shown_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,9 +59,7 @@ class Summary:
     def plot(self, name: str, ax: Axes | None = None) -> Figure:
         """One figure; see `seqsearch.Run.plot`."""
         by_name, begun = self._drawn()
-        if name not in by_name:
-            said = did_you_mean(name, by_name)
-            raise UserError(f"no figure {name!r}; {said}there are: {', '.join(by_name) or 'none'}")
+        one_of(name, by_name, "there is no figure")
         if ax is None:
             return by_name[name]
         number = next(i for i, figure in enumerate(begun) if figure is by_name[name])
@@ -81,19 +80,22 @@ class Summary:
         """A table for a paper; see `seqsearch.Run.to_latex`."""
         if not self.tables:
             raise UserError("the summary has no table")
-        if name is not None and name not in self.tables:
-            raise UserError(f"no table {name!r}; {did_you_mean(name, self.tables)}there are: {', '.join(self.tables)}")
+        if name is not None:
+            one_of(name, self.tables, "there is no table")
         table = self.tables[name] if name is not None else next(iter(self.tables.values()))
         if columns is None:
             return table.latex()
         keys = [c.key for c in table.columns]
-        if wrong := next((c for c in columns if c not in keys), None):
-            raise UserError(
-                f"table {table.name} has no column {wrong!r}; {did_you_mean(wrong, keys)}there are: {', '.join(keys)}"
-            )
+        if isinstance(columns, str) or not columns:
+            raise UserError(f"columns must be a list of keys: {', '.join(keys)}")
+        for key in columns:
+            one_of(key, keys, f"table {table.name} has no column")
         places = [keys.index(c) for c in columns]
         rows = tuple(tuple(row[i] for i in places) for row in table.rows)
         return dataclasses.replace(table, columns=tuple(table.columns[i] for i in places), rows=rows).latex()
+
+    def __repr__(self) -> str:
+        return f"<summary: {self.headline}>"
 
     def __str__(self) -> str:
         tables = [f"{t.title}\n\n{t.markdown()}" for t in self._view.key if t.rows]

@@ -26,7 +26,8 @@ from seqsearch.core.notices import warn
 from seqsearch.core.settings import Settings, flag
 from seqsearch.core.text import copyable, printable
 from seqsearch.core.typed import brief, fits
-from seqsearch.results.run import CODE, relocated
+from seqsearch.core.user_modules import COPIES
+from seqsearch.results.run import relocated
 from seqsearch.storage.files import sync_folder, write_json
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import json_object
@@ -82,8 +83,8 @@ class RunFolder:
             "directory": str(Path.cwd()),
             "settings": dataclasses.asdict(settings),
         }
-        if Inside(path).folders(re.compile(CODE)):
-            run.config[CODE] = str((path / CODE).absolute())
+        if Inside(path).folders(re.compile(COPIES)):
+            run.config[COPIES] = str((path / COPIES).absolute())
         run.save()
         return run
 
@@ -210,11 +211,11 @@ class RunFolder:
         except UserError:
             return
         sweep_run(self.path)
-        here, names = Inside(self.path), {p.name for p in self.path.iterdir()} - {CODE}
+        here, names = Inside(self.path), {p.name for p in self.path.iterdir()} - {COPIES}
         if all(n in BEFORE_ANYTHING and here.has(n) for n in names) and not has_results(self.path):
             for name in names:
                 here.remove(name)
-            if not (self.path / CODE).exists():  # else whoever wrote it removes it
+            if not (self.path / COPIES).exists():  # else whoever wrote it removes it
                 self.path.rmdir()
 
     def close(self) -> None:
@@ -229,7 +230,9 @@ def refuse_used(path: Path) -> None:
     """Raises UserError: a folder is not empty, but for own code and what a process leaves that dies before it has settings."""
     if not path.is_dir():
         return
-    if any((p.name not in (LOCK, CODE) and not UNFINISHED.fullmatch(p.name)) or p.is_symlink() for p in path.iterdir()):
+    if any(
+        (p.name not in (LOCK, COPIES) and not UNFINISHED.fullmatch(p.name)) or p.is_symlink() for p in path.iterdir()
+    ):
         mend = f"continue it with --resume {copyable(path)}, or " * (path / CONFIG).exists()
         raise UserError(f"{path} is not empty and is never overwritten: {mend}choose another --out")
 

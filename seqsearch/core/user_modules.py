@@ -10,6 +10,7 @@ import builtins
 import hashlib
 import importlib.util
 import os
+import re
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,8 @@ from typing import Any
 from seqsearch.core.installation import OURS, ROOT, others_in
 
 PREFIX = "seqsearch_user_"
+COPIES = "code"
+"""Folder of a run with copies of the user's own code, which a call from Python has written there."""
 
 
 def module(path: Path) -> ModuleType:
@@ -147,12 +150,17 @@ def _is_neighbour(package: str, top: str, importing: str) -> bool:
     file = _file(_folder(package), top)
     if file is None or top in OURS or str(file) == importing:  # a checkout of ours may lie there
         return False
-    installed = _installed(top)
+    installed = None if _holds_copies(_folder(package)) else _installed(top)
     if installed is None:
         return True
     if installed == str(file):
         return False
     raise ImportError(f"{top!r} is {file.name} beside it and an installed module, too: rename {file.name}")
+
+
+def _holds_copies(folder: Path) -> bool:
+    """Whether a folder is ``RUN/code/<digest>``, with copies of a user's files: they go before the files that they are of."""
+    return folder.parent.name == COPIES and re.fullmatch("[0-9a-f]{16}", folder.name) is not None
 
 
 def _refuse_other(package: str, top: str) -> None:

@@ -15,6 +15,7 @@ from seqsearch.core.bits import unpacked
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import copyable
 from seqsearch.core.typed import brief
+from seqsearch.core.user_modules import COPIES
 from seqsearch.results.rows import Row, TaskSequence, model_bytes, stored_bytes
 from seqsearch.results.schema import RESULTS, SEQUENCES, STATS, TRACE
 from seqsearch.results.stats import read_stats
@@ -26,8 +27,6 @@ Matrix = NDArray[np.float64]
 ROUNDING = 1e-9
 """An accuracy and the share of images that were right differ by no more."""
 FOUND = ("searched", "hard")
-CODE = "code"
-"""Folder of a run with the user's own code, which a call from Python has written there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +195,7 @@ def read_config(run: Path) -> dict[str, Any]:
 
 def relocated(config: dict[str, Any], run: Path) -> dict[str, Any]:
     """The config of a run with the paths of the code in its folder as they are now: the folder may have been moved."""
-    before, now = config.get(CODE), str((run / CODE).absolute())
+    before, now = config.get(COPIES), str((run / COPIES).absolute())
     if not isinstance(before, str) or not before or before == now:
         return config
 
@@ -206,7 +205,7 @@ def relocated(config: dict[str, Any], run: Path) -> dict[str, Any]:
         return value.replace(f"{before}/", f"{now}/") if isinstance(value, str) else value
 
     settings = {name: moved(value) for name, value in _mapping(config.get("settings")).items()}
-    return {**config, "settings": settings, CODE: now}
+    return {**config, "settings": settings, COPIES: now}
 
 
 def trained_nothing(run: Path, config: dict[str, Any]) -> str:

@@ -110,7 +110,8 @@ Ray that the process starts would ask for no token, while the process asks for o
 
 @contextmanager
 def left_as_found() -> Iterator[None]:
-    """A block after which the settings of the process, its environment and its global generators are as they were before.
+    """A block that begins with torch's own defaults, and after which the settings of the process, its environment and its
+    global generators are as they were before.
 
     `KEPT` stays as Ray set it. A library with threads of its own that was loaded in the block gets as many as the others had.
     """
@@ -118,6 +119,7 @@ def left_as_found() -> Iterator[None]:
     threads = {pool.filepath: pool.num_threads for pool in ThreadpoolController().lib_controllers}
     generators = random.getstate(), np.random.get_state(legacy=False), torch.get_rng_state()
     try:
+        _as_new()
         yield
     finally:
         for setting, value in known:
@@ -129,6 +131,19 @@ def left_as_found() -> Iterator[None]:
         random.setstate(generators[0])
         np.random.set_state(generators[1])
         torch.set_rng_state(generators[2])
+
+
+def _as_new() -> None:
+    """Give torch the defaults and modes of a new process, whatever a program has set before: they decide what is computed."""
+    torch.set_default_dtype(torch.float32)
+    torch.set_default_device(None)
+    with suppress(RuntimeError):  # set in the new way, which `seqsearch.training.device` resets
+        torch.set_float32_matmul_precision("highest")
+    if torch.is_inference_mode_enabled():
+        modes.enter_inference_mode(False)
+    torch.set_grad_enabled(True)
+    modes.set_autocast((False, False))
+    torch.set_flush_denormal(False)
 
 
 def own_generators() -> tuple[Any, ...]:

@@ -28,7 +28,7 @@ def test_a_training_under_way_is_given_up_in_time(tmp_path: Path) -> None:
     run = tmp_path / "run"
     flags = (
         f"--methods {tmp_path}/sleeper.py:Sleeper --pool glyphs:classes=48,train=8,reward=4,test=4 --tasks 2 "
-        f"--classes-per-task 3 --candidates 4 --condensed 2 --simulations 2 --workers 1 --time-budget 8s"
+        f"--classes-per-task 3 --candidates 4 --condensed 2 --simulations 2 --workers 1 --time-budget 12s"
     )
     said = subprocess.run(
         [sys.executable, "-m", "protocols.cli", "cldyb", *flags.split(), "--out", str(run)],

@@ -29,7 +29,7 @@ def found() -> dict[str, Any]:
     return {
         "torch threads": (torch.get_num_threads(), torch.get_num_interop_threads()),
         "faiss threads": faiss.omp_get_max_threads(),
-        "pools": [(p["filepath"], p["num_threads"]) for p in threadpool_info()],
+        "pools": sorted((p["filepath"], p["num_threads"]) for p in threadpool_info()),
         "environment": {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"},
         "handlers": [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR2)],
         "generators": (random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()),
@@ -73,6 +73,20 @@ def test_ctrl_c_leaves_a_run_that_goes_on(tmp_path: Path) -> None:
     assert run.df("sequences").drop(columns="run_id").equals(whole.df("sequences").drop(columns="run_id"))
 
 
+@pytest.mark.parametrize("when", ["on_start", "on_result", "on_end"])
+def test_a_callback_may_stop_a_run(when: str, tmp_path: Path) -> None:
+    class Stops(ss.Callback):
+        pass
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    setattr(Stops, when, stop)
+    with pytest.raises(ss.Interrupted) as stopped:
+        ss.cldyb(**SMALL, out=tmp_path / "run", callbacks=Stops())
+    assert ss.resume(stopped.value.run, workers=0, quiet=True).status == "finished"
+
+
 def test_a_callback_that_fails_warns_once_and_stops_nothing(tmp_path: Path) -> None:
     calls: list[str] = []
 
@@ -109,6 +123,32 @@ def test_results_are_those_of_the_run(tmp_path: Path) -> None:
     assert {r.method for r in seen} == {"simplecil"}
     for _, part in last.groupby("seed"):
         assert tuple(part.sort_values("evaluated_step").accuracy) in {r.accuracy for r in of_tests}
+
+
+def test_settings_of_torch_do_not_enter_the_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {**SMALL, "methods": "ranpac:M=32,er:epochs=1"}
+    frames = []
+    for name in ("plain", "changed"):
+        monkeypatch.setenv("SEQSEARCH_CACHE", str(tmp_path / f"cache-{name}"))
+        if name == "plain":
+            run = ss.cldyb(**given, out=tmp_path / name)
+        else:
+            torch.set_float32_matmul_precision("medium")
+            torch.set_default_dtype(torch.float64)
+            try:
+                with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
+                    run = ss.cldyb(**given, out=tmp_path / name)
+                    assert torch.is_inference_mode_enabled()
+                    assert torch.is_autocast_enabled("cpu")
+                assert torch.get_default_dtype() == torch.float64
+                assert torch.get_float32_matmul_precision() == "medium"
+            finally:
+                torch.set_default_dtype(torch.float32)
+                torch.set_float32_matmul_precision("highest")
+        frames.append(run.df("results").drop(columns=["run_id", "train_seconds"]))
+        assert run.failures == []
+    assert not torch.is_inference_mode_enabled()
+    assert frames[0].equals(frames[1])
 
 
 @pytest.mark.parametrize("command", ["gtep", "online"])

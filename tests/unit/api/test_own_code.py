@@ -130,6 +130,22 @@ def test_an_edited_cell_gets_another_file(cell: Run, tmp_path: Path) -> None:
             "it is defined inside make",
         ),
         ("Bad = type('Bad', (Base,), {})\n", "its source is unknown"),
+        (
+            "def round(x):\n    return 1\nclass Bad(Base):\n    def f(self):\n        return round(2)\n",
+            "uses 'round', which is no",
+        ),
+        (
+            "class Bad(Base):\n    def f(self):\n        return 1\nBad.f = lambda self: 2\n",
+            "has the code that",
+        ),
+        (
+            "class Bad(Base):\n    sign = 1\n    def f(self):\n        return 1\nBad.sign = -1\n",
+            "has the code that",
+        ),
+        (
+            "class Bad(Base):\n    def f(self):\n        return 1\nBad.g = lambda self: 2\n",
+            "has the code that",
+        ),
         ("Bad = Base(1, 2) if False else 7\n", "is no class"),
     ],
 )
@@ -145,6 +161,87 @@ def test_postponed_annotations_stay_postponed(cell: Run) -> None:
     cell(IMPORTS)
     made = cell(f"from __future__ import annotations\n{MINE}")["Mine"]
     assert text_of(made).startswith("from __future__ import annotations\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "has"),
+    [
+        ("class Own(Base):\n    pass\n", "class Own(Base):\n    pass"),
+        ("class Own(Base):\n    LIMIT = 3\n", "LIMIT = 3"),
+        ("%%time\nclass Own(Base):\n    def f(self):\n        return 1\n", "return 1"),
+        ("if True:\n    class Own(Base):\n        def f(self):\n            return 2\n", "class Own(Base):\n    def f"),
+        (
+            "class Own(Base):\n    def f(self):\n        class In:\n            a = 1\n            b = a\n",
+            "b = a",
+        ),
+        (
+            "from numpy import sum\nclass Own(Base):\n    def f(self):\n        return sum([1])\n",
+            "from numpy import sum\n",
+        ),
+        (
+            "class Own(Base):\n    @property\n    def p(self):\n        return 1\n    @p.setter\n    def p(self, v): 2\n",
+            "setter",
+        ),
+        (
+            "class Own(Base):\n    def f(self):\n        return [x for x in range(3)], (lambda y: y)(4), f'{self}'\n",
+            "lambda",
+        ),
+        ("class Base(Base):\n    def f(self):\n        return super()\nOwn = Base\n", "import build as Base\n"),
+    ],
+)
+def test_classes_of_all_forms_are_written(cell: Run, text: str, has: str) -> None:
+    names = cell(IMPORTS)
+    if text.startswith("%%"):  # IPython gives the cell to a magic, which compiles it under another name
+        names["In"].append(text)
+        exec(compile(text.partition("\n")[2], "<timed exec>", "exec"), names)
+    else:
+        names = cell(text)
+    written = text_of(names["Own"])
+    assert has in written
+    compile(written, "own.py", "exec")
+
+
+def test_of_two_classes_in_one_cell_the_one_that_is_given_is_written(cell: Run) -> None:
+    cell(IMPORTS)
+    names = cell(
+        "class Own(Base):\n    def f(self):\n        return 1\nfirst = Own\n"
+        "class Own(Base):\n    def f(self):\n        return 2\n"
+    )
+    assert "return 1" in text_of(names["first"])
+    assert "return 2" in text_of(names["Own"])
+
+
+def test_names_for_type_checkers_alone_are_left_out(cell: Run) -> None:
+    cell(IMPORTS)
+    names = cell(
+        "from __future__ import annotations\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from torch import Tensor\n"
+        "class Own(Base):\n    def f(self, x: Tensor) -> Tensor:\n        y: Tensor = x\n        return y\n"
+    )
+    assert "import Tensor" not in text_of(names["Own"])
+
+
+def test_local_modules_that_a_class_uses_come_along(cell: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "package_of_test"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "inner.py").write_text("from package_of_test.deep import SIGN\n")
+    (package / "deep.py").write_text("SIGN = -1.0\n")
+    (tmp_path / "single_of_test.py").write_text("TWO = 2\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    cell(f"{IMPORTS}import package_of_test.inner as inner\n")
+    made = cell(
+        "class Own(Base):\n    def predict(self, batch):\n        from single_of_test import TWO\n"
+        "        return inner.SIGN * TWO * super().predict(batch)\n"
+    )["Own"]
+    code = own_code(made, "method")
+    assert {str(p) for p, _ in code.files} == {
+        *("Own.py", "single_of_test.py"),
+        *(f"package_of_test/{n}.py" for n in ("__init__", "inner", "deep")),
+    }
+    (tmp_path / "single_of_test.py").write_text("TWO = 3\n")
+    assert own_code(made, "method").digest != code.digest
+    run = ss.cldyb(**{**SMALL, "methods": [made, "simplecil"], "out": tmp_path / "run"})
+    assert run.matrix(made)[0, 0] < 0.5
 
 
 def test_a_class_of_a_module_brings_the_files_that_it_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +306,9 @@ def test_two_classes_of_one_name_are_two_methods(cell: Run, tmp_path: Path) -> N
     first = cell(MINE)["Mine"]
     second = cell(MINE.replace("-1.0", "-2.0"))["Mine"]
     code = Given("cldyb", of_command("cldyb"), {"methods": [first, second]})
-    assert len(set(code.settings(tmp_path)["methods"].split(","))) == 2
+    labels = [text.rpartition("/")[2] for text in code.settings(tmp_path)["methods"].split(",")]
+    assert labels[0] == "Mine.py:Mine"
+    assert labels[1].startswith("Mine_")
 
 
 POOL_CELL = """

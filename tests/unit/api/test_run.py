@@ -61,8 +61,10 @@ def test_a_matrix_is_recomputed_from_the_rows(run: ss.Run) -> None:
     np.testing.assert_allclose(run.matrix("simplecil"), mean)
     with pytest.raises(UserError, match=r"has no method 'simplecl'; did you mean simplecil\?"):
         run.matrix("simplecl")
-    with pytest.raises(UserError, match="has no sequence 'x'"):
-        run.matrix("simplecil", "x")
+    np.testing.assert_allclose(run.matrix("simplecil", 0), run.matrix("simplecil"))
+    for wrong in ("x", -99, 1.5, b"x"):
+        with pytest.raises(UserError, match="has no sequence"):
+            run.matrix("simplecil", wrong)
     with pytest.raises(UserError, match=r"did not learn .* with seed 99"):
         run.matrix("simplecil", seed=99)
 
@@ -92,10 +94,10 @@ def test_images_of_a_task_are_those_that_the_run_saw(run: ss.Run) -> None:
     assert labels.tolist() == parts["test"].targets
     assert len(run.split("test").classes) == 12
     for wrong, said in (
-        ({"part": "tests"}, "no part 'tests'; did you mean test?"),
+        ({"part": "tests"}, "no part 'tests'; did you mean test"),
         ({"part": "test", "task": 2}, "has no task 2"),
     ):
-        with pytest.raises(UserError, match=said.replace("?", r"\?")):
+        with pytest.raises(UserError, match=said):
             run.split(**wrong)
 
 
@@ -124,6 +126,24 @@ def test_summary_figures_and_latex(run: ss.Run) -> None:
     assert run.to_latex(columns=keys[:2]).count("&") == 2
     with pytest.raises(UserError, match="has no column"):
         run.to_latex(columns=["nothing"])
+
+
+def test_a_handle_stays_what_it_is_wherever_the_process_goes(
+    run: ss.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pickle
+    import shutil
+
+    monkeypatch.chdir(run.path.parent)
+    handle, before = ss.open("made"), hash(run)
+    monkeypatch.chdir(tmp_path)
+    assert handle == run == pickle.loads(pickle.dumps(run))
+    assert hash(handle) == before
+    gone = ss.open(shutil.copytree(run.path, tmp_path / "copy"))
+    shutil.rmtree(gone.path)
+    assert "no run folder" in repr(gone)
+    made = ss.cldyb(**{**run.settings, "seed": 3}, workers=0, quiet=True)
+    assert made.settings == {**run.settings, "seed": 3}
 
 
 def test_a_run_goes_on_to_more_tasks(run: ss.Run, tmp_path: Path) -> None:

@@ -113,7 +113,9 @@ def launched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any,
     seen: list[tuple[Any, ...]] = []
 
     def note(self: Launch, runtime: Any, display: Any = None, write_report: Any = None) -> Any:
-        seen.append((self.protocol.name, self.settings, self.folder.path, runtime.engine, runtime.deadline._seconds))
+        seen.append(
+            (self.protocol.name, self.settings, self.folder.path.absolute(), runtime.engine, runtime.deadline._seconds)
+        )
         self.folder.close()
         for file in self.folder.path.iterdir():
             file.unlink()
@@ -189,9 +191,16 @@ BAD: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
     ("score", ("nothing",), {"methods": "er"}, "nothing"),
     ("duel", ("ranpac", "ranpac"), {}, "method 'ranpac' is named twice"),
     ("open", ("nothing",), {}, "nothing is no run folder"),
+    ("open", (None,), {}, "None is no path of a run folder"),
+    ("open", ("\0",), {}, "is no run folder"),
+    ("runs_df", (["nothing"],), {}, "nothing is no run folder"),
+    ("cldyb", (), {"methods": {"ranpac": 50}}, "ranpac: its parameters must be a mapping, as {'M': 5000}"),
+    ("cldyb", (), {"methods": "er", "callbacks": [print]}, "is no object of a class derived from seqsearch.Callback"),
+    ("cldyb", (), {"methods": None}, "--methods is missing"),
+    ("cost", (None,), {}, "no command that makes runs is called None"),
     ("resume", ("nothing",), {}, "nothing is no run folder"),
     ("runs", ("nothing",), {}, "there is no folder nothing"),
-    ("cost", ("clydb",), {}, "no command 'clydb' makes runs; did you mean cldyb?"),
+    ("cost", ("clydb",), {}, "no command that makes runs is called 'clydb'; did you mean cldyb?"),
     ("cost", ("edge",), {"methods": "er", "plan_only": True}, "this trains nothing"),
     ("compare", (), {}, "name runs to compare"),
     ("methods", ("ranpca",), {}, "unknown method 'ranpca': did you mean ranpac?"),

@@ -1,0 +1,202 @@
+"""The statement that defines a class, found in the text of a cell or a script."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import symtable
+import textwrap
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A class statement.
+
+    Attributes:
+        name: of the class.
+        text: of the statement, decorators included, without indentation.
+        postponed: annotations are not evaluated there (``from __future__ import annotations``).
+    """
+
+    name: str
+    text: str
+    postponed: bool
+
+    @cached_property
+    def statement(self) -> ast.ClassDef:
+        found = ast.parse(self.text).body[0]
+        assert isinstance(found, ast.ClassDef)
+        return found
+
+    def makes(self, made: type) -> bool:
+        """Whether a class still is what the statement makes: the code of its functions, and the constants in its body."""
+        codes = _inner(compile(self._whole, "", "exec"), self.name)
+        named = {c.co_name for c in codes}
+        for node in self.statement.body:
+            if isinstance(node, ast.FunctionDef):
+                own = code_of(vars(made).get(node.name))
+                if own is not None and not any(_same(c, own) for c in codes if c.co_name == node.name):
+                    return False
+            elif isinstance(node, ast.Assign):
+                value = _constant(node.value)
+                for target in (t.id for t in node.targets if isinstance(t, ast.Name)):
+                    named.add(target)
+                    if value is not _constant and vars(made).get(target) != value:
+                        return False
+        later = (n for n, v in vars(made).items() if isinstance(v, types.FunctionType) and n not in named)
+        return all(name.startswith("__") for name in later)
+
+    @property
+    def names(self) -> set[str]:
+        """Names that it looks up outside of itself."""
+        strict = _free(ast.unparse(_without_annotations(self.statement)))
+        bases = {
+            n.id
+            for b in (*self.statement.bases, *self.statement.decorator_list)
+            for n in ast.walk(b)
+            if isinstance(n, ast.Name)
+        }
+        found = (strict - {self.name}) | ({self.name} & bases) | self.optional
+        return {name for name in found if not name.startswith("__")}
+
+    @cached_property
+    def optional(self) -> set[str]:
+        """Names that stand in annotations alone, which Python may never evaluate."""
+        strict = _free(ast.unparse(_without_annotations(self.statement)))
+        return _free(self.text) - strict - {self.name}
+
+    @property
+    def imported(self) -> list[str]:
+        """Modules that its functions import by themselves."""
+        found = []
+        for node in ast.walk(self.statement):
+            if isinstance(node, ast.Import):
+                found += [a.name for a in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.append(node.module)
+        return found
+
+    @property
+    def _whole(self) -> str:
+        return ("from __future__ import annotations\n" if self.postponed else "") + self.text
+
+
+def definitions(name: str, source: str) -> Iterator[Definition]:
+    """Statements in a source that define a class of this name, the last first; not those in functions or other classes."""
+    lines = _lines(source)
+    tree = _tree(lines)
+    postponed = any(isinstance(n, ast.ImportFrom) and n.module == "__future__" for n in tree.body)
+    for node in reversed([n for n in _outer(tree.body) if isinstance(n, ast.ClassDef) and n.name == name]):
+        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        text = textwrap.dedent("\n".join(lines[first - 1 : node.end_lineno]))
+        yield Definition(name, text, postponed)
+
+
+def imported_as(source: str, name: str) -> tuple[str, str] | None:
+    """The module and the name there that ``from MODULE import NAME as name`` in a source takes."""
+    for node in ast.walk(_tree(_lines(source))):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    return node.module, alias.name
+    return None
+
+
+def _lines(source: str) -> list[str]:
+    """Lines of a cell, magics blank."""
+    return ["" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines()]
+
+
+def _tree(lines: list[str]) -> ast.Module:
+    try:
+        return ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
+def _outer(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements of a module, those below ``if``, ``try`` and ``with`` included."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If | ast.Try | ast.With):
+            parts = [node.body, getattr(node, "orelse", []), getattr(node, "finalbody", [])]
+            parts += [h.body for h in getattr(node, "handlers", [])]
+            for part in parts:
+                yield from _outer(part)
+
+
+def _inner(code: types.CodeType, name: str) -> list[types.CodeType]:
+    """Code of the functions in a class at the top of compiled code."""
+    of_class = next(c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
+    return [c for c in of_class.co_consts if isinstance(c, types.CodeType)]
+
+
+def code_of(value: Any) -> types.CodeType | None:
+    """The code of a function of a class, without what decorators have put around it; None: it is none."""
+    function = getattr(value, "__func__", getattr(value, "fget", value))
+    function = inspect.unwrap(function) if callable(function) else function
+    return function.__code__ if isinstance(function, types.FunctionType) else None
+
+
+def _same(one: types.CodeType, other: types.CodeType) -> bool:
+    """Whether two functions do the same."""
+    if (one.co_code, one.co_names, one.co_varnames) != (other.co_code, other.co_names, other.co_varnames):
+        return False
+    if len(one.co_consts) != len(other.co_consts):
+        return False
+    return all(
+        _same(a, b) if isinstance(a, types.CodeType) and isinstance(b, types.CodeType) else repr(a) == repr(b)
+        for a, b in zip(one.co_consts, other.co_consts, strict=True)
+    )
+
+
+def _constant(node: ast.expr) -> Any:
+    """The value of a literal; this function itself if it is none."""
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return _constant
+
+
+def _free(text: str) -> set[str]:
+    """Names that code looks up and does not define."""
+    found: set[str] = set()
+
+    def visit(table: symtable.SymbolTable) -> None:
+        top = table.get_type() == "module"
+        for symbol in table.get_symbols():
+            if symbol.is_referenced() and (symbol.is_global() or (top and not symbol.is_assigned())):
+                found.add(symbol.get_name())
+        for child in table.get_children():
+            visit(child)
+
+    visit(symtable.symtable(text, "class", "exec"))
+    return found
+
+
+class _Annotations(ast.NodeTransformer):
+    """Takes annotations away."""
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is None:
+            return ast.Pass()
+        return ast.copy_location(ast.Assign([node.target], node.value), node)
+
+
+def _without_annotations(node: ast.ClassDef) -> ast.Module:
+    copy = ast.parse(ast.unparse(node))
+    _Annotations().visit(copy)
+    return ast.fix_missing_locations(copy)
