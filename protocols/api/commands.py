@@ -39,7 +39,7 @@ def _command(function: Callable[..., Run]) -> Callable[..., Run]:
         if name not in taken
     ]
     options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in (*OPTIONS, *HERE)]
-    function.__signature__ = inspect.Signature([*own, *more, *options], return_annotation="Run")  # type: ignore[attr-defined]
+    vars(function)["__signature__"] = inspect.Signature([*own, *more, *options], return_annotation="Run")
     return function
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 from functools import cached_property
 from pathlib import Path
@@ -148,10 +149,6 @@ class RunRecord:
         Raises:
             UserError: as `table`; pandas is not installed.
         """
-        try:
-            import pandas  # noqa: F401  # asked for before the file is read
-        except ImportError:
-            raise UserError(
-                "data frames need pandas: pip install pandas; or take run.table(...), a pyarrow table"
-            ) from None
+        if importlib.util.find_spec("pandas") is None:
+            raise UserError("data frames need pandas: pip install pandas; or take run.table(...), a pyarrow table")
         return self.table(name).to_pandas()

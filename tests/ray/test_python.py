@@ -96,7 +96,8 @@ def test_an_interrupted_kernel_leaves_a_run_that_goes_on(
         reply: dict[str, Any] = client.execute_interactive(
             code, timeout=200, output_hook=lambda m: said.append(str(m["content"].get("text", "")))
         )
-        return reply["content"]  # type: ignore[no-any-return]
+        content: dict[str, Any] = reply["content"]
+        return content
 
     def interrupt() -> None:
         journal = tmp_path / "run" / "journal.jsonl"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import linecache
 import sys
 import types
@@ -251,9 +252,7 @@ def test_a_class_of_a_module_brings_the_files_that_it_imports(tmp_path: Path, mo
         "class Mine(Base):\n    def predict(self, batch):\n        return SIGN * super().predict(batch)\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    import mine_of_test  # type: ignore[import-not-found]
-
-    code = own_code(mine_of_test.Mine, "method")
+    code = own_code(importlib.import_module("mine_of_test").Mine, "method")
     assert {str(path) for path, _ in code.files} == {"helping_of_test.py", "mine_of_test.py"}
     assert str(code.main) == "mine_of_test.py"
 
