@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from protocols.api.callbacks import Callbacks
 from protocols.api.choice import one_of
+from protocols.api.custom_code import remove
 from protocols.api.given import WATCHING, Given, check_keywords
 from protocols.api.host import display, visiting
-from protocols.api.own_code import remove
 from protocols.cldyb.extend import extending
 from protocols.running.folder import free_name, refuse_used
 from protocols.running.launch import Launch, chosen, launching
@@ -137,7 +137,7 @@ def _protocol_of(run: Path) -> Protocol:
 
 @contextlib.contextmanager
 def _code(given: Given, of: tuple[Protocol, ...]) -> Iterator[None]:
-    """Own code lies in the run folder within the block, and stays there if the run does."""
+    """Custom code lies in the run folder within the block, and stays there if the run does."""
     codes = list(given.code.values())
     if not codes:
         yield

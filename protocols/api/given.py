@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.api.callbacks import Callback
-from protocols.api.own_code import OwnCode, own_code
+from protocols.api.custom_code import CustomCode, custom_code
 from protocols.running.protocol import Protocol
 from protocols.running.runtime import OPTIONS, Runtime, runtime_of
 from seqsearch.core.errors import UserError
@@ -49,7 +49,7 @@ def keywords(protocols: Iterable[Protocol]) -> dict[str, dataclasses.Field[Any] 
 
 
 class Given:
-    """What a call was given: settings as texts and numbers, options of the runtime, and own code.
+    """What a call was given: settings as texts and numbers, options of the runtime, and custom code.
 
     Args:
         command: the name of the function.
@@ -70,12 +70,12 @@ class Given:
         self._values = {n: v for n, v in values.items() if n in known and not _is_left_out(known[n], v)}
         self._values = {n: list(v) if isinstance(v, Iterator) else v for n, v in self._values.items()}
         self._known = known
-        self.code: dict[type, OwnCode] = {}
+        self.code: dict[type, CustomCode] = {}
         """Of each class."""
         for name, value in self._values.items():
             if kind := KINDS.get(_names(known[name])):
                 for made in _classes(value):
-                    self.code[made] = own_code(made, kind).beside(self.code.values())
+                    self.code[made] = custom_code(made, kind).beside(self.code.values())
 
     def settings(self, run: Path | None) -> dict[str, Any]:
         """Settings and flags by name; classes as the files in the folder ``run``."""

@@ -63,12 +63,12 @@ def _view(run: Path) -> View:
     """The view of the run's backbone.
 
     Raises:
-        UserError: its weights are not there, or it is own code, which is not run unasked.
+        UserError: its weights are not there, or it is custom code, which is not run unasked.
     """
     said = run_settings(run)
     if refers_to_code(said["backbone"]):
         raise UserError(
-            f"{run} names a backbone of own code, {shown(said['backbone'])[:200]}: say how images are to be cut, e.g. "
+            f"{run} names a backbone of custom code, {shown(said['backbone'])[:200]}: say how images are to be cut, e.g. "
             "view=seqsearch.pools.base.View(size=224)"
         )
     weights = dict(text.split("=", 1) for text in said.get("weights", ()))

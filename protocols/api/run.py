@@ -11,7 +11,7 @@ import numpy as np
 
 from protocols.api import calls
 from protocols.api.choice import one_of
-from protocols.api.own_code import own_code
+from protocols.api.custom_code import custom_code
 from protocols.api.record import RunRecord
 from protocols.api.sequences import Sequences
 from protocols.api.summary import Summary
@@ -73,7 +73,7 @@ class Run(RunRecord):
         the diagonal, on test images.
 
         Args:
-            method: its label, or the class of own code.
+            method: its label, or the class of custom code.
             sequence: id of the sequence, or its place in `sequences`; None: the first found one.
             seed: training seed; None: the mean over all seeds of which the sequence was learned to its end.
 
@@ -129,7 +129,7 @@ class Run(RunRecord):
             part: ``train``, ``val``, ``reward`` or ``test``.
             task: number of a task of the sequence, from 0; None: all classes of the run.
             sequence: id of the sequence; None: the first one.
-            pool: where the images lie now, if elsewhere; a pool of own code is named again, since a run may be somebody else's.
+            pool: where the images lie now, if elsewhere. A pool of custom code is named again: a run may be somebody else's.
             view: size and cut of the images; None: as the run's backbone sees them.
 
         Returns:
@@ -141,7 +141,7 @@ class Run(RunRecord):
         """
         from protocols.api.images import task_dataset
 
-        named = own_code(pool, "pool").target(self.path) if isinstance(pool, type) else pool
+        named = custom_code(pool, "pool").target(self.path) if isinstance(pool, type) else pool
         return task_dataset(self.path, part, task, sequence, named, view)
 
     # ------------------------------------------------------------------------------------------------ for papers

@@ -227,7 +227,7 @@ class RunFolder:
 
 
 def refuse_used(path: Path) -> None:
-    """Raises UserError: a folder is not empty, but for own code and what a process leaves that dies before it has settings."""
+    """Raises UserError: a folder is not empty, but for custom code and what a process leaves that dies before it has settings."""
     if not path.is_dir():
         return
     if any(

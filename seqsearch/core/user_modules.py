@@ -25,7 +25,7 @@ from seqsearch.core.installation import OURS, ROOT, others_in
 
 PREFIX = "seqsearch_user_"
 COPIES = "code"
-"""Folder of a run with copies of the user's own code, which a call from Python has written there."""
+"""Folder of a run with copies of the user's custom code, which a call from Python has written there."""
 
 
 def module(path: Path) -> ModuleType:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import seqsearch as ss
+from protocols.api.custom_code import custom_code
 from protocols.api.given import Given
-from protocols.api.own_code import own_code
 from protocols.running.protocol import of_command
 from seqsearch.core.errors import UserError
 from tests.unit.api.small import SMALL
@@ -58,7 +58,7 @@ def cell(monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def text_of(made: type, kind: str = "method") -> str:
-    [(_, text)] = own_code(made, kind).files
+    [(_, text)] = custom_code(made, kind).files
     return text
 
 
@@ -102,9 +102,9 @@ def test_magics_of_a_cell_and_what_stands_beside_the_class_are_left_out(cell: Ru
 
 def test_an_edited_cell_gets_another_file(cell: Run, tmp_path: Path) -> None:
     cell(IMPORTS)
-    first = own_code(cell(MINE)["Mine"], "method")
-    again = own_code(cell(MINE)["Mine"], "method")
-    edited = own_code(cell(MINE.replace("-1.0", "-2.0"))["Mine"], "method")
+    first = custom_code(cell(MINE)["Mine"], "method")
+    again = custom_code(cell(MINE)["Mine"], "method")
+    edited = custom_code(cell(MINE.replace("-1.0", "-2.0"))["Mine"], "method")
     assert first == again
     assert first.target(tmp_path) != edited.target(tmp_path)
     for code in (first, edited):
@@ -153,7 +153,7 @@ def test_an_edited_cell_gets_another_file(cell: Run, tmp_path: Path) -> None:
 def test_what_workers_would_not_have_is_refused_by_name(cell: Run, text: str, said: str) -> None:
     cell(IMPORTS)
     with pytest.raises(UserError) as refused:
-        own_code(cell(text)["Bad"], "method")
+        custom_code(cell(text)["Bad"], "method")
     assert said in str(refused.value)
     assert str(refused.value).startswith("method ")
 
@@ -234,13 +234,13 @@ def test_local_modules_that_a_class_uses_come_along(cell: Run, tmp_path: Path, m
         "class Own(Base):\n    def predict(self, batch):\n        from single_of_test import TWO\n"
         "        return inner.SIGN * TWO * super().predict(batch)\n"
     )["Own"]
-    code = own_code(made, "method")
+    code = custom_code(made, "method")
     assert {str(p) for p, _ in code.files} == {
         *("Own.py", "single_of_test.py"),
         *(f"package_of_test/{n}.py" for n in ("__init__", "inner", "deep")),
     }
     (tmp_path / "single_of_test.py").write_text("TWO = 3\n")
-    assert own_code(made, "method").digest != code.digest
+    assert custom_code(made, "method").digest != code.digest
     run = ss.cldyb(**{**SMALL, "methods": [made, "simplecil"], "out": tmp_path / "run"})
     assert run.matrix(made)[0, 0] < 0.5
 
@@ -252,7 +252,7 @@ def test_a_class_of_a_module_brings_the_files_that_it_imports(tmp_path: Path, mo
         "class Mine(Base):\n    def predict(self, batch):\n        return SIGN * super().predict(batch)\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    code = own_code(importlib.import_module("mine_of_test").Mine, "method")
+    code = custom_code(importlib.import_module("mine_of_test").Mine, "method")
     assert {str(path) for path, _ in code.files} == {"helping_of_test.py", "mine_of_test.py"}
     assert str(code.main) == "mine_of_test.py"
 
@@ -260,7 +260,7 @@ def test_a_class_of_a_module_brings_the_files_that_it_imports(tmp_path: Path, mo
 def test_a_class_that_is_installed_is_named_as_it_is() -> None:
     from seqsearch.methods.ranpac import RanPAC
 
-    code = own_code(RanPAC, "method")
+    code = custom_code(RanPAC, "method")
     assert (code.target(Path()), code.files) == ("seqsearch.methods.ranpac:RanPAC", ())
 
 

@@ -32,7 +32,7 @@ from seqsearch.storage.files import atomic_path
 
 
 @dataclass(frozen=True)
-class OwnCode:
+class CustomCode:
     """The code of a class, to be written into a run folder.
 
     Attributes:
@@ -63,7 +63,7 @@ class OwnCode:
             return f"{self.main}:{self.name}"
         return f"{self.below(run).absolute() / self.main}:{self.name}"
 
-    def beside(self, others: Iterable[OwnCode]) -> OwnCode:
+    def beside(self, others: Iterable[CustomCode]) -> CustomCode:
         """The same code, in a file of another name if another class has one of its name: labels have the names of files."""
         if isinstance(self.main, str) or all(self.main != other.main for other in others):
             return self
@@ -81,7 +81,7 @@ class OwnCode:
                     temporary.write_text(text, encoding="utf-8")
 
 
-def remove(run: Path, codes: Sequence[OwnCode]) -> None:
+def remove(run: Path, codes: Sequence[CustomCode]) -> None:
     """Remove code of a run that was refused, and the folder if nothing else is in it."""
     for code in codes:
         shutil.rmtree(code.below(run), ignore_errors=True)
@@ -90,7 +90,7 @@ def remove(run: Path, codes: Sequence[OwnCode]) -> None:
             folder.rmdir()
 
 
-def own_code(made: type, kind: str) -> OwnCode:
+def custom_code(made: type, kind: str) -> CustomCode:
     """The code of a class.
 
     Raises:
@@ -111,7 +111,7 @@ def own_code(made: type, kind: str) -> OwnCode:
             f"{kind} {made.__name__}: its source is unknown: write it as a class statement, in a cell or a file"
         )
     if _is_installed(Path(file)):
-        return OwnCode(made.__name__, (), made.__module__)
+        return CustomCode(made.__name__, (), made.__module__)
     return _of_module(made.__name__, Path(file).resolve())
 
 
@@ -124,18 +124,18 @@ def _is_installed(file: Path) -> bool:
     )
 
 
-def _of_module(name: str, file: Path) -> OwnCode:
+def _of_module(name: str, file: Path) -> CustomCode:
     """A module's file, and those that it imports from its own folder."""
     own = [f for f in closure([file]) if not f.is_relative_to(ROOT)]
     folder = min((f.parent for f in own), key=lambda p: len(p.parts))
     files = tuple((f.relative_to(folder), f.read_text(encoding="utf-8")) for f in own)
-    return OwnCode(name, files, file.relative_to(folder))
+    return CustomCode(name, files, file.relative_to(folder))
 
 
 # ------------------------------------------------------------------------------------------------ notebooks and scripts
 
 
-def _of_main(made: type, kind: str, names: Mapping[str, Any]) -> OwnCode:
+def _of_main(made: type, kind: str, names: Mapping[str, Any]) -> CustomCode:
     found = next((d for source in _sources(made) for d in definitions(made.__name__, source) if d.makes(made)), None)
     if found is None:
         raise UserError(
@@ -146,11 +146,11 @@ def _of_main(made: type, kind: str, names: Mapping[str, Any]) -> OwnCode:
     head = ["from __future__ import annotations"] if found.postponed else []
     path, beside = Path(f"{made.__name__}.py"), dict[Path, str]()
     for module in (*(line.split()[1] for line in imports), *found.imported):
-        beside |= _own_files(module)
+        beside |= _user_modules(module)
     if path in beside:
         raise UserError(f"{kind} {made.__name__}: it imports a file of its own name, {path}: rename one of them")
     body = "\n".join([*head, *imports, "", "", found.text, ""])
-    return OwnCode(made.__name__, ((path, body), *sorted(beside.items())), path)
+    return CustomCode(made.__name__, ((path, body), *sorted(beside.items())), path)
 
 
 def _sources(made: type) -> Iterator[str]:
@@ -212,7 +212,7 @@ def _homes(name: str, value: Any) -> Iterator[tuple[str, str]]:
             yield module, attribute
 
 
-def _own_files(name: str) -> dict[Path, str]:
+def _user_modules(name: str) -> dict[Path, str]:
     """The files of a module that is neither installed nor Python's, and those that it imports, below the folder that it is
     imported from."""
     module = sys.modules.get(name)
