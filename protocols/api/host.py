@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 import warnings
 from collections.abc import Iterator
 
 from protocols.running.snapshot import Display
 from seqsearch.core import stop
+from seqsearch.core.environment import environment_restored
 from seqsearch.core.notices import shown_by
-from seqsearch.core.text import shown
-
-STAYS = "RAY_AUTH_MODE"
-"""Ray keeps to this variable until the process ends: see `seqsearch.training.process.KEPT`."""
 
 
 def display(quiet: bool) -> Display:
@@ -26,19 +22,14 @@ def display(quiet: bool) -> Display:
 
 @contextlib.contextmanager
 def visiting(shows: Display | None = None) -> Iterator[None]:
-    """Ctrl-C asks the block to stop; environment, filters of warnings and Python's generator are as before after it, whatever
-    the libraries that it imports make of them. `seqsearch.training.process.left_as_found` restores what they compute with.
+    """Ctrl-C asks the block to stop. After it environment, filters of warnings and Python's generator are as before, whatever the
+    libraries that it imports make of them. `seqsearch.training.process.left_as_found` restores the rest.
 
     Notices go to ``shows``; warnings are Python's.
     """
-    before, generator = dict(os.environ), random.getstate()
-    say = shows.say if shows is not None else None
-    with stop.hosted(), warnings.catch_warnings(), shown_by(None if say is None else lambda line: say(shown(line))):
+    generator = random.getstate()
+    with stop.hosted(), warnings.catch_warnings(), environment_restored(), shown_by(shows.say if shows else None):
         try:
             yield
         finally:
-            kept = {STAYS: os.environ[STAYS]} if STAYS in os.environ else {}
-            for name in os.environ.keys() - before.keys() - kept.keys():
-                del os.environ[name]
             random.setstate(generator)
-            os.environ.update({n: v for n, v in {**before, **kept}.items() if os.environ.get(n) != v})

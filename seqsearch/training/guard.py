@@ -8,14 +8,12 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from seqsearch.core.environment import changed_variables, environment, restore_environment
 from seqsearch.features.extraction import ANYBODY, Network
 from seqsearch.training.process import (
     Setting,
     alarms_raise,
-    changed_variables,
-    environment,
     own_generators,
-    restore_environment,
     restore_generators,
     settings,
 )

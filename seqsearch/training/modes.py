@@ -10,13 +10,13 @@ from typing import Any
 import torch
 from torch.nn.modules import module as modules
 
-_CPU = torch.device("cpu")
+CPU = torch.device("cpu")
 
 
 def default_device() -> torch.device:
     """Any other is a mode of torch's functions; to ask where there is none takes ten times as long."""
     modes: int = torch._C._len_torch_function_stack()
-    return torch.get_default_device() if modes else _CPU
+    return torch.get_default_device() if modes else CPU
 
 
 def set_default_device(device: torch.device) -> None:
@@ -66,6 +66,18 @@ def precision() -> tuple[Any, ...]:
 def _precise_parts() -> list[Any]:
     backends = torch.backends
     return [*(attrgetter(n)(backends) for n in _PRECISE), backends] if hasattr(backends, "fp32_precision") else []
+
+
+def new_precision() -> tuple[Any, ...]:
+    """What `precision` answers in a new process, whatever it would answer now."""
+    now = precision()
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.allow_tf32 = True
+    for part in _precise_parts()[:2]:
+        part.fp32_precision = "none"
+    found = precision()
+    set_precision(now)
+    return found
 
 
 def set_precision(values: tuple[Any, ...]) -> None:
@@ -139,6 +151,10 @@ def onednn() -> tuple[Any, ...]:
     """Of oneDNN, which computes on CPUs: whether it is used at all, and deterministically (not in every version)."""
     mkldnn: Any = torch.backends.mkldnn
     return mkldnn.enabled, getattr(mkldnn, "deterministic", None)
+
+
+NEW_ONEDNN = (True, False if hasattr(torch.backends.mkldnn, "deterministic") else None)
+"""What `onednn` answers in a new process."""
 
 
 def set_onednn(values: tuple[Any, ...]) -> None:

@@ -8,7 +8,7 @@ import random
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,8 +21,14 @@ from threadpoolctl import ThreadpoolController
 from seqsearch.backbones.parts.code import Code
 from seqsearch.core import stop
 from seqsearch.core.digests import depth_seed
+from seqsearch.core.environment import environment_restored
 from seqsearch.core.types import StateKey
 from seqsearch.training import modes
+
+NEW_ERRORS = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+"""What numpy does about errors of arithmetic in a new process."""
+KEEP = object()
+"""No value of a `Setting`."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +39,14 @@ class Setting:
         name: as a method changes it.
         scoped: a ``with`` block may change it for a while (`torch.no_grad`), so that it is compared only while no code of the
             method runs.
+        new: its value in a new process, if it decides numbers; `KEEP`: whatever it is.
     """
 
     name: str
     read: Callable[[], Any]
     write: Callable[[Any], object]
     scoped: bool = False
+    new: Any = KEEP
 
 
 @lru_cache(maxsize=1)
@@ -54,25 +62,38 @@ def settings() -> tuple[Setting, ...]:
             pool.set_num_threads(count)
 
     return (
-        Setting("torch.set_default_dtype", torch.get_default_dtype, torch.set_default_dtype),
-        Setting("torch.set_default_device", modes.default_device, modes.set_default_device, scoped=True),
-        Setting("torch's float32 precision", modes.precision, modes.set_precision),
+        Setting("torch.set_default_dtype", torch.get_default_dtype, torch.set_default_dtype, new=torch.float32),
+        Setting("torch.set_default_device", modes.default_device, modes.set_default_device, scoped=True, new=modes.CPU),
+        Setting("torch's float32 precision", modes.precision, modes.set_precision, new=modes.new_precision()),
         Setting("torch.use_deterministic_algorithms", modes.deterministic, modes.set_deterministic),
-        Setting("torch.backends.cudnn", modes.cudnn, modes.set_cudnn),
-        Setting("scaled_dot_product_attention's kernels", modes.attention, modes.set_attention, scoped=True),
-        Setting("torch.backends.mkldnn", modes.onednn, modes.set_onednn, scoped=True),
-        Setting("torch.backends.opt_einsum", modes.opt_einsum, modes.set_opt_einsum, scoped=True),
-        Setting("torch.backends.mha", torch.backends.mha.get_fastpath_enabled, torch.backends.mha.set_fastpath_enabled),
-        Setting("torch.set_flush_denormal", modes.flushes, torch.set_flush_denormal),
-        Setting("torch.inference_mode", torch.is_inference_mode_enabled, modes.enter_inference_mode, scoped=True),
-        Setting("torch.set_grad_enabled", torch.is_grad_enabled, torch.set_grad_enabled, scoped=True),
-        Setting("torch.autocast", modes.autocast, modes.set_autocast, scoped=True),
+        Setting("torch.backends.cudnn", modes.cudnn, modes.set_cudnn, new=(True, False, False)),
+        Setting(
+            "scaled_dot_product_attention's kernels",
+            modes.attention,
+            modes.set_attention,
+            scoped=True,
+            new=(True,) * len(modes.ATTENTION),
+        ),
+        Setting("torch.backends.mkldnn", modes.onednn, modes.set_onednn, scoped=True, new=modes.NEW_ONEDNN),
+        Setting("torch.backends.opt_einsum", modes.opt_einsum, modes.set_opt_einsum, scoped=True, new=(True, "auto")),
+        Setting(
+            "torch.backends.mha",
+            torch.backends.mha.get_fastpath_enabled,
+            torch.backends.mha.set_fastpath_enabled,
+            new=True,
+        ),
+        Setting("torch.set_flush_denormal", modes.flushes, torch.set_flush_denormal, new=False),
+        Setting(
+            "torch.inference_mode", torch.is_inference_mode_enabled, modes.enter_inference_mode, scoped=True, new=False
+        ),
+        Setting("torch.set_grad_enabled", torch.is_grad_enabled, torch.set_grad_enabled, scoped=True, new=True),
+        Setting("torch.autocast", modes.autocast, modes.set_autocast, scoped=True, new=(False, False)),
         Setting("torch.set_num_threads", torch.get_num_threads, torch.set_num_threads),
         Setting("faiss.omp_set_num_threads", faiss.omp_get_max_threads, faiss.omp_set_num_threads),
         Setting("threads of BLAS and OpenMP", lambda: [p.get_num_threads() for p in pools], pool_threads),
         Setting("global hooks of torch.nn.Module", modes.global_hooks, modes.keep_global_hooks),
         Setting("torch's functions", functions.changed, lambda _: functions.restore()),
-        Setting("numpy.seterr", np.geterr, lambda known: np.seterr(**known), scoped=True),
+        Setting("numpy.seterr", np.geterr, lambda known: np.seterr(**known), scoped=True, new=NEW_ERRORS),
         Setting("the working directory", _folder, _enter_folder),
         Setting("sys.setrecursionlimit", sys.getrecursionlimit, sys.setrecursionlimit),
         Setting("handlers of signals", _handlers, _handle),
@@ -80,70 +101,32 @@ def settings() -> tuple[Setting, ...]:
     )
 
 
-def environment() -> dict[Any, Any]:
-    """Of this process, in the encoding of the system: to decode it would take longer than all else that is compared."""
-    return dict(vars(os.environ)["_data"])
-
-
-def changed_variables(before: Mapping[Any, Any]) -> list[str]:
-    """Names of variables of the environment that were changed or removed; not of new ones: libraries set some when imported."""
-    now = environment()
-    return [os.fsdecode(name) for name, value in before.items() if now.get(name) != value] if now != before else []
-
-
-def restore_environment(before: Mapping[Any, Any]) -> list[str]:
-    """Put the environment back; names of `changed_variables`."""
-    if vars(os.environ)["_data"] == before:
-        return []
-    changed = changed_variables(before)
-    for name in environment().keys() - before.keys():
-        del os.environ[os.fsdecode(name)]
-    for variable in changed:
-        os.environ[variable] = os.fsdecode(before[os.fsencode(variable)])
-    return changed
-
-
-KEPT = b"RAY_AUTH_MODE"
-"""Ray sets this variable when it first starts in a process, and keeps to it until the process ends: without the variable, another
-Ray that the process starts would ask for no token, while the process asks for one."""
-
-
 @contextmanager
 def left_as_found() -> Iterator[None]:
-    """A block that begins with torch's own defaults, and after which the settings of the process, its environment and its
-    global generators are as they were before.
+    """A block that begins with the settings of a new process, where these decide numbers (`Setting.new`). After it the settings
+    of the process, its environment and its global generators are as they were before.
 
-    `KEPT` stays as Ray set it. A library with threads of its own that was loaded in the block gets as many as the others had.
+    `seqsearch.core.environment.KEPT` stays as Ray set it. A library with threads of its own that was loaded in the block gets as
+    many threads as the others had.
     """
-    known, variables = [(setting, setting.read()) for setting in settings()], environment()
+    known = [(setting, setting.read()) for setting in settings()]
     threads = {pool.filepath: pool.num_threads for pool in ThreadpoolController().lib_controllers}
     generators = random.getstate(), np.random.get_state(legacy=False), torch.get_rng_state()
     try:
-        _as_new()
-        yield
+        for setting, value in known:
+            if setting.new is not KEEP and value != setting.new:
+                setting.write(setting.new)
+        with environment_restored():
+            yield
     finally:
         for setting, value in known:
             if setting.read() != value:
                 setting.write(value)
         for pool in ThreadpoolController().lib_controllers:
-            pool.set_num_threads(threads.get(pool.filepath, max(threads.values())))
-        restore_environment({**variables, **{name: value for name, value in environment().items() if name == KEPT}})
+            pool.set_num_threads(threads.get(pool.filepath, max(threads.values(), default=1)))
         random.setstate(generators[0])
         np.random.set_state(generators[1])
         torch.set_rng_state(generators[2])
-
-
-def _as_new() -> None:
-    """Give torch the defaults and modes of a new process, whatever a program has set before: they decide what is computed."""
-    torch.set_default_dtype(torch.float32)
-    torch.set_default_device(None)
-    with suppress(RuntimeError):  # set in the new way, which `seqsearch.training.device` resets
-        torch.set_float32_matmul_precision("highest")
-    if torch.is_inference_mode_enabled():
-        modes.enter_inference_mode(False)
-    torch.set_grad_enabled(True)
-    modes.set_autocast((False, False))
-    torch.set_flush_denormal(False)
 
 
 def own_generators() -> tuple[Any, ...]:

@@ -121,6 +121,7 @@ def test_results_are_those_of_the_run(tmp_path: Path) -> None:
     last = rows[(rows.role == "rescore") & (rows.trained_step == 2) & (rows.kind == "searched")]
     of_tests = [r for r in seen if r.split == "test" and r.step == 2]
     assert {r.method for r in seen} == {"simplecil"}
+    assert {r.seed for r in of_tests} >= set(last.seed)
     for _, part in last.groupby("seed"):
         assert tuple(part.sort_values("evaluated_step").accuracy) in {r.accuracy for r in of_tests}
 
@@ -135,6 +136,7 @@ def test_settings_of_torch_do_not_enter_the_numbers(tmp_path: Path, monkeypatch:
         else:
             torch.set_float32_matmul_precision("medium")
             torch.set_default_dtype(torch.float64)
+            errors = np.seterr(all="raise")
             try:
                 with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
                     run = ss.cldyb(**given, out=tmp_path / name)
@@ -143,6 +145,8 @@ def test_settings_of_torch_do_not_enter_the_numbers(tmp_path: Path, monkeypatch:
                 assert torch.get_default_dtype() == torch.float64
                 assert torch.get_float32_matmul_precision() == "medium"
             finally:
+                assert np.geterr()["under"] == "raise"
+                np.seterr(**errors)
                 torch.set_default_dtype(torch.float32)
                 torch.set_float32_matmul_precision("highest")
         frames.append(run.df("results").drop(columns=["run_id", "train_seconds"]))
