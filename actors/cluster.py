@@ -38,18 +38,31 @@ def connect(address: str | None, workers: int, allow_unauthenticated: bool = Fal
         Whether this call has connected; a process that is connected already stays connected to its own Ray.
 
     Raises:
-        UserError: there is no cluster at that address, or it must not or cannot be joined (see `check_joinable`), or Ray does
-            not start here.
+        UserError: there is no cluster at that address, or it must not or cannot be joined (see `check_joinable`), Ray does not
+            start here, or this process is connected to another Ray.
     """
     import ray
 
     if ray.is_initialized():
+        _check_same(address)
         return False
     with _own_sigterm(), stop.interruptible():
         _connect(address, workers, allow_unauthenticated)
     stop.check()
     health.mark_reachable()
     return True
+
+
+def _check_same(address: str | None) -> None:
+    """Raises UserError: this process is connected to another Ray than the one at the address."""
+    import ray
+
+    joined = ray.get_runtime_context().gcs_address
+    if address not in (None, "auto", joined):
+        raise UserError(
+            f"this process is connected to the Ray at {joined}, not to {address}: leave --address out, or disconnect first "
+            "(ray.shutdown())"
+        )
 
 
 def _connect(address: str | None, workers: int, allow_unauthenticated: bool) -> None:

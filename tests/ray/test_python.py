@@ -29,8 +29,8 @@ import ray, torch
 import seqsearch as ss
 from tests.unit.api.test_host import found
 
-def run(name):
-    return ss.cldyb(methods="simplecil", out=name, {SMALL})
+def run(name, **more):
+    return ss.cldyb(methods="simplecil", out=name, {SMALL}, **more)
 
 before = found()
 first = run("first")
@@ -45,6 +45,10 @@ address = ray.get_runtime_context().gcs_address
 third = run("third")
 print("user's Ray left:", ray.is_initialized() and ray.get_runtime_context().gcs_address == address)
 print(ray.get(ray.remote(lambda: 7).remote()))
+try:
+    run("elsewhere", address="127.0.0.1:1")
+except ValueError as error:
+    print(str(error).replace(address, "HERE"))
 found_sequences = [r.df("sequences").drop(columns="run_id") for r in (first, second, third)]
 print("same:", all(f.equals(found_sequences[0]) for f in found_sequences))
 """
@@ -66,6 +70,8 @@ def test_the_process_and_the_users_ray_are_left_as_they_were(tmp_path: Path) -> 
         "own Ray left: False",
         "user's Ray left: True",
         "7",
+        "this process is connected to the Ray at HERE, not to 127.0.0.1:1: leave --address out, or disconnect first "
+        "(ray.shutdown())",
         "same: True",
     ]
 
