@@ -26,9 +26,11 @@ from typing import Any
 from protocols.api.definition import Definition, code_of, definitions, imported_as
 from seqsearch.core.errors import UserError
 from seqsearch.core.identity import ROOT, closure
+from seqsearch.core.installation import OURS
 from seqsearch.core.text import shown
 from seqsearch.core.user_modules import COPIES
-from seqsearch.storage.files import atomic_path
+from seqsearch.storage.files import atomic_file
+from seqsearch.storage.inside import Inside
 
 
 @dataclass(frozen=True)
@@ -74,11 +76,10 @@ class CustomCode:
     def write(self, run: Path) -> None:
         """Write the files, unless they are there."""
         for path, text in self.files:
-            file = self.below(run) / path
-            if not file.exists():
-                file.parent.mkdir(parents=True, exist_ok=True)
-                with atomic_path(file) as temporary:
-                    temporary.write_text(text, encoding="utf-8")
+            folder = Inside.below(run).at(COPIES, self.digest, *path.parts[:-1])
+            if not folder.has(path.name):
+                with atomic_file(folder, path.name) as file:
+                    file.write(text.encode())
 
 
 def remove(run: Path, codes: Sequence[CustomCode]) -> None:
@@ -110,23 +111,21 @@ def custom_code(made: type, kind: str) -> CustomCode:
         raise UserError(
             f"{kind} {made.__name__}: its source is unknown: write it as a class statement, in a cell or a file"
         )
-    if _is_installed(Path(file)):
+    if is_installed(Path(file)):
         return CustomCode(made.__name__, (), made.__module__)
     return _of_module(made.__name__, Path(file).resolve())
 
 
-def _is_installed(file: Path) -> bool:
+def is_installed(file: Path) -> bool:
     """Whether a module is ours, or of a library, so that workers have it and its version is recorded."""
     paths = sysconfig.get_paths()
-    return any(
-        file.resolve().is_relative_to(p)
-        for p in (ROOT / "seqsearch", paths["purelib"], paths["platlib"], paths["stdlib"])
-    )
+    folders = [ROOT / name for name in OURS] + [Path(paths[name]) for name in ("purelib", "platlib", "stdlib")]
+    return any(file.resolve().is_relative_to(folder) for folder in folders)
 
 
 def _of_module(name: str, file: Path) -> CustomCode:
     """A module's file, and those that it imports from its own folder."""
-    own = [f for f in closure([file]) if not f.is_relative_to(ROOT)]
+    own = [f for f in closure([file]) if not is_installed(f)]
     folder = min((f.parent for f in own), key=lambda p: len(p.parts))
     files = tuple((f.relative_to(folder), f.read_text(encoding="utf-8")) for f in own)
     return CustomCode(name, files, file.relative_to(folder))
@@ -217,7 +216,7 @@ def _user_modules(name: str) -> dict[Path, str]:
     imported from."""
     module = sys.modules.get(name)
     file = getattr(module, "__file__", None) or getattr(_spec(name), "origin", None)
-    if not file or not file.endswith(".py") or _is_installed(Path(file)):
+    if not file or not file.endswith(".py") or is_installed(Path(file)):
         return {}
     path, parts = Path(file).resolve(), name.split(".")
     folder = path.parents[len(parts) - (path.name != "__init__.py")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import symtable
 import textwrap
@@ -66,9 +67,10 @@ class Definition:
 
     @cached_property
     def optional(self) -> set[str]:
-        """Names that stand in annotations alone, which Python may never evaluate."""
+        """Names that it may look up outside: those in annotations alone, which Python may never evaluate, and those that the body
+        of a class defines as well."""
         strict = _free(ast.unparse(_without_annotations(self.statement)))
-        return _free(self.text) - strict - {self.name}
+        return (_free(self.text) | _free(self.text, perhaps=True)) - strict - {self.name}
 
     @property
     def imported(self) -> list[str]:
@@ -88,8 +90,7 @@ class Definition:
 
 def definitions(name: str, source: str) -> Iterator[Definition]:
     """Statements in a source that define a class of this name, the last first; not those in functions or other classes."""
-    lines = _lines(source)
-    tree = _tree(lines)
+    tree, lines = _parsed(source)
     postponed = any(isinstance(n, ast.ImportFrom) and n.module == "__future__" for n in tree.body)
     for node in reversed([n for n in _outer(tree.body) if isinstance(n, ast.ClassDef) and n.name == name]):
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
@@ -99,7 +100,7 @@ def definitions(name: str, source: str) -> Iterator[Definition]:
 
 def imported_as(source: str, name: str) -> tuple[str, str] | None:
     """The module and the name there that ``from MODULE import NAME as name`` in a source takes."""
-    for node in ast.walk(_tree(_lines(source))):
+    for node in ast.walk(_parsed(source)[0]):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for alias in node.names:
                 if (alias.asname or alias.name) == name:
@@ -107,16 +108,14 @@ def imported_as(source: str, name: str) -> tuple[str, str] | None:
     return None
 
 
-def _lines(source: str) -> list[str]:
-    """Lines of a cell, magics blank."""
-    return ["" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines()]
-
-
-def _tree(lines: list[str]) -> ast.Module:
-    try:
-        return ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError):
-        return ast.Module([], [])
+def _parsed(source: str) -> tuple[ast.Module, list[str]]:
+    """A cell or a script, and its lines. Where it is no Python, lines that begin as magics do are blank; nothing where it is none
+    then either."""
+    lines = source.splitlines()
+    for attempt in (lines, ["" if line.lstrip().startswith(("%", "!")) else line for line in lines]):
+        with contextlib.suppress(SyntaxError, ValueError):
+            return ast.parse("\n".join(attempt)), attempt
+    return ast.Module([], []), []
 
 
 def _outer(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -163,14 +162,17 @@ def _constant(node: ast.expr) -> Any:
         return _constant
 
 
-def _free(text: str) -> set[str]:
-    """Names that code looks up and does not define."""
+def _free(text: str, perhaps: bool = False) -> set[str]:
+    """Names that code looks up and does not define; ``perhaps``: those that the body of a class defines, and may have looked up
+    before, as in ``class Config(Config)``."""
     found: set[str] = set()
 
     def visit(table: symtable.SymbolTable) -> None:
-        top = table.get_type() == "module"
+        top, of_class = table.get_type() == "module", table.get_type() == "class"
         for symbol in table.get_symbols():
-            if symbol.is_referenced() and (symbol.is_global() or (top and not symbol.is_assigned())):
+            outside = symbol.is_global() or (top and not symbol.is_assigned())
+            inside = of_class and symbol.is_assigned() and not symbol.is_global()
+            if symbol.is_referenced() and (inside if perhaps else outside):
                 found.add(symbol.get_name())
         for child in table.get_children():
             visit(child)

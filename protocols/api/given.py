@@ -25,14 +25,12 @@ HERE = (*WATCHING, "out")
 """All keywords that are no settings and no options of the runtime."""
 
 
-def check_keywords(command: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Raises UserError: a keyword that the command does not have."""
+def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raises UserError: a keyword that the function does not have."""
     known = list(known)
     for name in given:
         if name not in known:
-            raise UserError(
-                f"{command}: no keyword {name!r}; {did_you_mean(name, known)}help(seqsearch.{command}) lists them"
-            )
+            raise UserError(f"{function}: no keyword {name!r}; {did_you_mean(name, known)}it has {', '.join(known)}")
 
 
 def keywords(protocols: Iterable[Protocol]) -> dict[str, dataclasses.Field[Any] | None]:
@@ -138,6 +136,8 @@ def _items(value: Any, targets: Mapping[type, str]) -> list[str]:
 def _item(name: Any, params: Any, targets: Mapping[type, str]) -> str:
     if params is not None and not isinstance(params, Mapping):
         raise UserError(f"{shown(str(name))[:80]}: its parameters must be a mapping, as {{'M': 5000}}")
+    if inspect.isclass(name) and name not in targets:
+        raise UserError(f"{name.__name__}: a run continues with the code that it began with: leave the class out")
     target = targets[name] if inspect.isclass(name) else str(_plain(name))
     settings = ",".join(f"{key}={_plain(value)}" for key, value in (params or {}).items())
     return f"{target}:{settings}" if settings else target

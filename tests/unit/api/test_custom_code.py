@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 import seqsearch as ss
-from protocols.api.custom_code import custom_code
+from protocols.api.custom_code import custom_code, is_installed
 from protocols.api.given import Given
 from protocols.running.protocol import of_command
 from seqsearch.core.errors import UserError
+from seqsearch.core.installation import ROOT
 from tests.unit.api.small import SMALL
 
 Run = Callable[[str], dict[str, Any]]
@@ -187,6 +188,12 @@ def test_postponed_annotations_stay_postponed(cell: Run) -> None:
             "class Own(Base):\n    def f(self):\n        return [x for x in range(3)], (lambda y: y)(4), f'{self}'\n",
             "lambda",
         ),
+        (
+            "from seqsearch.methods.config import Config\nclass Own(Base):\n    @dataclass(frozen=True)\n"
+            "    class Config(Config):\n        size: int = param(3, 'a size', minimum=1, maximum=9)\n",
+            "import Config\n",
+        ),
+        ("class Own(Base):\n    a = 7\n    b = a\n    text = '''\n%s\n''' % a\n", "%s"),
         ("class Base(Base):\n    def f(self):\n        return super()\nOwn = Base\n", "import build as Base\n"),
     ],
 )
@@ -257,6 +264,23 @@ def test_a_class_of_a_module_brings_the_files_that_it_imports(tmp_path: Path, mo
     assert str(code.main) == "mine_of_test.py"
 
 
+def test_files_beside_the_packages_of_a_clone_are_the_users() -> None:
+    assert not is_installed(ROOT / "mine.py")
+    assert not is_installed(ROOT / "docs" / "mine.py")
+    assert is_installed(ROOT / "protocols" / "mine.py")
+
+
+def test_links_below_the_folder_of_code_are_not_followed(cell: Run, tmp_path: Path) -> None:
+    cell(IMPORTS)
+    code = custom_code(cell(MINE)["Mine"], "method")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "run" / "code").mkdir(parents=True)
+    (tmp_path / "run" / "code" / code.digest).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError):
+        code.write(tmp_path / "run")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
 def test_a_class_that_is_installed_is_named_as_it_is() -> None:
     from seqsearch.methods.ranpac import RanPAC
 
@@ -305,6 +329,8 @@ def test_two_classes_of_one_name_are_two_methods(cell: Run, tmp_path: Path) -> N
     first = cell(MINE)["Mine"]
     second = cell(MINE.replace("-1.0", "-2.0"))["Mine"]
     code = Given("cldyb", of_command("cldyb"), {"methods": [first, second]})
+    with pytest.raises(UserError, match="a run continues with the code that it began with"):
+        Given("cldyb", of_command("cldyb"), {"methods": [first]}).settings(None)
     labels = [text.rpartition("/")[2] for text in code.settings(tmp_path)["methods"].split(",")]
     assert labels[0] == "Mine.py:Mine"
     assert labels[1].startswith("Mine_")
