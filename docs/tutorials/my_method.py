@@ -2,71 +2,44 @@
 # # My method in a cell
 #
 # A method is a class. Write it into a cell, and pass the class. seqsearch writes its source into the run folder as a file. So
-# workers and `resume` see the code that the run began with. `seqsearch new method` writes the same class as a file.
+# workers and `resume` see the code that the run began with. `seqsearch new method NAME`
+# writes a whole method as a file.
 
 # %%
 from dataclasses import dataclass
 
 import torch
+from torch.nn.functional import cosine_similarity
 
 import seqsearch as ss
-from seqsearch.methods import base, config
+from seqsearch.methods.config import Config, param
+from seqsearch.methods.simplecil import SimpleCIL
 
 # %% [markdown]
-# The class needs `fit_task`, `predict`, and a state that can be saved. [docs/methods.md](../methods.md) explains the contracts.
-# A class may use what it imports, also in other cells. It may not use other variables of the notebook: seqsearch names them.
+# This class changes one method of SimpleCIL, the nearest class mean of frozen features. A method from scratch needs `fit_task`,
+# `predict` and a state that can be saved: see [docs/methods.md](../methods.md). A class may use what any cell imports. It may not
+# use other variables of the notebook: seqsearch names them.
 
 
 # %%
-class ShrunkenMeans(base.Method):
+class ShrunkenMeans(SimpleCIL):
+    """Class means that are drawn towards their common centre."""
+
     @dataclass(frozen=True)
-    class Config(config.Config):
-        shrinkage: float = config.param(
-            0.1, "0: class means, 1: one common centre", minimum=0.0, maximum=1.0, search=(0.0, 0.1, 0.3)
-        )
-
-    caps = base.Caps(
-        input="frozen", order_invariant_after=0, trains_backbone=False, design=("statistic",), closed_form=True
-    )
-
-    def __init__(self, context, settings):
-        super().__init__(context, settings)
-        self.means = torch.zeros(0, context.dim, device=context.device)  # [classes seen, d]
-
-    def fit_task(self, task):
-        x, y = task.train.frozen, task.train.targets  # [n, d] and the head column of each image
-        self.means = torch.cat([self.means, torch.stack([x[y == c].mean(0) for c in task.columns])])
-        return base.FitReport("ok" if bool(self.means.isfinite().all()) else "diverged")
+    class Config(Config):
+        shrinkage: float = param(0.1, "0: class means, 1: one common centre", minimum=0.0, maximum=1.0)
 
     def predict(self, batch):
-        centres = torch.lerp(self.means, self.means.mean(0), self.config.shrinkage)
-        return -torch.cdist(batch.frozen, centres, compute_mode="donot_use_mm_for_euclid_dist")  # [n, classes seen]
-
-    def features(self, batch):
-        return batch.frozen
-
-    def state_dict(self):
-        return {"means": self.means.cpu().clone()}
-
-    def load_state_dict(self, state):
-        self.means = state["means"].to(self.context.device, copy=True)
-
-    def memory_footprint(self):
-        return base.Footprint(statistics=4 * self.means.numel())
+        means = torch.lerp(self.prototypes, self.prototypes.mean(0), self.config.shrinkage)
+        return cosine_similarity(batch.frozen[:, None], means, dim=-1)
 
 
 # %% [markdown]
 # Search for a sequence that is hard for the method, and score it beside others on this sequence.
 
 # %%
-run = ss.cldyb(
-    methods=[ShrunkenMeans],
-    pool="glyphs:classes=24,train=8,reward=6,test=6",
-    tasks=3,
-    classes_per_task=4,
-    out="runs/own",
-    workers=0,
-)
+study = {"pool": "glyphs:classes=24,train=8,reward=6,test=6", "tasks": 3, "classes_per_task": 4, "workers": 0}
+run = ss.cldyb(methods=[ShrunkenMeans], out="runs/own", **study)
 scored = run.score(methods=[{ShrunkenMeans: {"shrinkage": 0.3}}, "simplecil"], out="runs/own-scored", workers=0)
 scored
 
@@ -90,14 +63,5 @@ class Worst(ss.Callback):
 
 
 worst = Worst()
-ss.cldyb(
-    methods=[ShrunkenMeans],
-    pool="glyphs:classes=24,train=8,reward=6,test=6",
-    tasks=2,
-    classes_per_task=4,
-    out="runs/watched",
-    workers=0,
-    quiet=True,
-    callbacks=[worst],
-)
+ss.cldyb(methods=[ShrunkenMeans], out="runs/watched", quiet=True, callbacks=[worst], **study)
 worst.lowest

@@ -17,7 +17,7 @@ class TrainingResult:
 
     Attributes:
         method: label of the method.
-        seed: number of its training seed, from 0.
+        seed: its training seed, as in the column ``seed`` of results.parquet.
         classes: of each task that was learned, indices of its classes in their pool; empty for a stream.
         step: number of experiences learned, from 1.
         split: images that it was evaluated on: ``reward`` in a search, ``test`` in a reported score.
@@ -50,7 +50,7 @@ class Callback:
         >>> class Best(ss.Callback):
         ...     best = 0.0
         ...     def on_result(self, run, result):
-        ...         self.best = max(self.best, *result.accuracy)
+        ...         self.best = max([self.best, *result.accuracy])
     """
 
     def on_start(self, run: Any) -> None:

@@ -39,10 +39,12 @@ class TaskDataset(Dataset[tuple[Tensor, int]]):
         return len(self._rows)
 
     def __getitem__(self, index: int) -> tuple[Tensor, int]:
-        rows = self._rows[[index]]
-        return torch.from_numpy(np.ascontiguousarray(self._world.images.images(rows, self.view)[0])), self.targets[
-            index
-        ]
+        return self.__getitems__([index])[0]
+
+    def __getitems__(self, indices: list[int]) -> list[tuple[Tensor, int]]:
+        """A batch of a DataLoader, decoded at once."""
+        images = torch.from_numpy(np.ascontiguousarray(self._world.images.images(self._rows[indices], self.view)))
+        return [(image, self.targets[i]) for image, i in zip(images, indices, strict=True)]
 
 
 def task_dataset(

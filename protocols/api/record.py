@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +109,7 @@ class RunRecord:
         """Failures of methods in its last session, a sentence each, in order of arrival."""
         return [str(t) for t in status_of(self.path).said.get("troubles") or []]
 
-    @cached_property
+    @property
     def _protocol(self) -> Protocol | None:
         name = read_config(self.path).get("protocol") if Inside(self.path).has("config.json") else None
         return protocols().get(name) if isinstance(name, str) else None

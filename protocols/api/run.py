@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,8 +85,7 @@ class Run(RunRecord):
             raise UserError(f"run {self.path} is of {self.command}, which makes no matrices of tasks: see run.tables")
         results = read_results(self.path)
         if isinstance(method, type):
-            own = f"{method.__name__}.py:{method.__name__}"
-            method = next((m for m in results.methods if m.startswith(own)), own)
+            method = self._label(method, results.methods)
         one_of(method, results.methods, f"run {self.path} has no method")
         ids = [s.sequence_id for s in results.sequences]
         found = results.found(method) or results.sequences
@@ -102,6 +102,18 @@ class Run(RunRecord):
             )
         mean: NDArray[np.float64] = np.mean([r.accuracy for r in whole], axis=0)
         return mean
+
+    def _label(self, made: type, labels: Iterable[str]) -> str:
+        """The label of a class: files of custom code have its name, with a digest behind it if two classes have one name.
+
+        Raises:
+            UserError: several methods have it.
+        """
+        form = re.compile(rf"{made.__name__}(_[0-9a-f]{{4}})?\.py:{made.__name__}(?!\w)")
+        found = [m for m in labels if form.match(m)]
+        if len(found) > 1:
+            raise UserError(f"run {self.path} has several methods {made.__name__}: name one of {', '.join(found)}")
+        return found[0] if found else made.__name__
 
     def sequences(self) -> Sequences:
         """Its task sequences, the found ones first as the file has them.

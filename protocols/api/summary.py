@@ -62,7 +62,9 @@ class Summary:
         one_of(name, by_name, "there is no figure")
         if ax is None:
             return by_name[name]
-        number = next(i for i, figure in enumerate(begun) if figure is by_name[name])
+        number = next((i for i, figure in enumerate(begun) if figure is by_name[name]), None)
+        if number is None:
+            raise UserError(f"figure {name} has axes of its own: leave ax out")
         return self._drawn(ax, number)[0][name]
 
     def _drawn(self, ax: Axes | None = None, number: int = -1) -> tuple[dict[str, Figure], list[Figure]]:
@@ -104,35 +106,19 @@ class Summary:
 
     def _repr_html_(self) -> str:
         """Static, without scripts: the headline, the key tables and the notes beneath them."""
-        parts = [f"<p><b>{escape(shown(self.headline))}</b></p>"]
-        for table in self._view.key:
-            parts += _table(table) if table.rows else []
-        notes = "".join(f"<li>{escape(shown(text))}</li>" for text in self.notes)
-        return "\n".join([*parts, f"<ul>{notes}</ul>" if notes else ""])
+        from protocols.report.page import environment
+
+        macros: Any = environment().get_template("parts.html.j2").module
+        parts = [f"<p><b>{escape(self.headline)}</b></p>"]
+        for t in self._view.key:
+            if t.rows:
+                parts.append(macros.table(dataclasses.replace(t, rows=t.rows[:MOST_ROWS])))
+            if (left := len(t.rows) - MOST_ROWS) > 0:
+                parts.append(f"<p>{left} more rows are in summary.tables[{escape(repr(t.name))}].</p>")
+        notes = "".join(f"<li>{escape(text)}</li>" for text in self.notes)
+        return shown_lines("\n".join([*parts, f"<ul>{notes}</ul>" if notes else ""]))
 
     @staticmethod
     def message(*lines: str) -> str:
         """Lines of text as HTML."""
         return "".join(f"<p>{escape(shown(text))}</p>" for text in lines)
-
-
-def _table(table: Table) -> list[str]:
-    align = ["left" if c.left else "right" for c in table.columns]
-    head = "".join(
-        f"<th style='text-align:{a}'>{escape(shown(c.title))}</th>" for a, c in zip(align, table.columns, strict=True)
-    )
-    rows = [
-        "".join(
-            f"<td style='text-align:{a}'>{escape(shown(str(text)))}</td>" for a, text in zip(align, row, strict=True)
-        )
-        for row in table.texts[:MOST_ROWS]
-    ]
-    left = len(table.texts) - len(rows)
-    more = [f"<p>{left} more rows: summary.tables[{escape(repr(table.name))}]</p>"] if left else []
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return [
-        f"<p>{escape(shown(table.title))}</p>",
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>",
-        *more,
-        *([f"<p>{escape(shown(table.lead))}</p>"] if table.lead else []),
-    ]

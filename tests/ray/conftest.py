@@ -12,7 +12,6 @@ from tests.ray.watched import METHODS, Nodes
 from tests.studies import Finished, run_small
 
 HERE = Path(__file__).parent
-LONGEST = "test_tuning"
 
 
 @pytest.fixture(scope="session")
@@ -29,10 +28,9 @@ def inline(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that share a Ray come last: the others start one of their own, or must find none. Those of a file are one group for
-    ``--dist loadgroup``, in which the two kinds are apart: a process that has the shared Ray gets none of the others. The longest
-    file comes first."""
+    ``--dist loadgroup``, in which the two kinds are apart: a process that has the shared Ray gets none of the others."""
     here = [item for item in items if HERE in item.path.parents]
     for item in here:
         shares = "two_nodes" in getattr(item, "fixturenames", ())
         item.add_marker(pytest.mark.xdist_group(f"{'shared ' if shares else ''}{item.path.stem}"))
-    items.sort(key=lambda item: ("two_nodes" in getattr(item, "fixturenames", ()), item.path.stem != LONGEST))
+    items.sort(key=lambda item: "two_nodes" in getattr(item, "fixturenames", ()))

@@ -118,6 +118,7 @@ def test_summary_figures_and_latex(run: ss.Run) -> None:
     ax = Figure().subplots()
     assert run.plot("tasks", ax) is ax.figure
     assert ax.lines
+    assert "<caption>" in html
     with pytest.raises(UserError, match=r"no figure 'task'; did you mean tasks or masked\?"):
         run.plot("task")
     [table] = [t for n, t in summary.tables.items() if n == next(iter(summary.tables))]

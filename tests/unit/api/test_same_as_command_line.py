@@ -180,7 +180,7 @@ def test_cost_and_compare_say_what_the_commands_print(tmp_path: Path) -> None:
 
 
 BAD: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
-    ("cldyb", (), {"method": "er"}, "cldyb: no keyword 'method'; did you mean methods?"),
+    ("cldyb", (), {"method": "er"}, "cldyb: no keyword 'method'; did you mean methods? it has methods, backbone,"),
     ("cldyb", (), {"methods": "simplecl"}, "unknown method 'simplecl': did you mean simplecil?"),
     ("cldyb", (), {"methods": "simplecil", "tasks": "five"}, "--tasks 'five': must be a whole number"),
     ("cldyb", (), {"methods": "simplecil", "tasks": 0}, "--tasks 0: must be at least 1"),

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
+from tests.commands import seqsearch_here
 
 
 def ran(command: str, *arguments: object) -> Result:
@@ -19,8 +20,7 @@ def ran(command: str, *arguments: object) -> Result:
 
 def told(command: str, out: Path, *arguments: object) -> dict[str, Any]:
     """Its summary as JSON."""
-    result = ran(command, *arguments, "--out", out, "--json")
-    assert result.exit_code == 0, result.output
+    result = seqsearch_here(command, *arguments, "--out", out, "--json", "--workers", "0", "--quiet")
     said: dict[str, Any] = json.loads(result.stdout)
     return said
 
