@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, get_args, get_type_hints
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.limits import bounded
-from seqsearch.core.settings import check_fields
+from seqsearch.core.settings import check_fields, setting
 from seqsearch.core.units import LARGEST, LONGEST
 
 PER_CPU = 32
@@ -19,27 +19,13 @@ PER_CPU = 32
 SMALLEST_WORKER = 1 << 30
 """Bytes of ``worker_memory`` below which a worker cannot be sure to start."""
 DeviceName = Literal["cpu", "cuda"]
-DeviceAsked = Literal["auto", "cpu", "cuda"]
-"""``auto``: a GPU if there is one."""
-DEVICES: tuple[DeviceAsked, ...] = get_args(DeviceAsked)
 
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """Checked when it is made.
+    """Checked when it is made. Each field has the help of its flag; sizes are in bytes, durations in seconds.
 
     Attributes:
-        workers: Ray workers; 0: in this process; None: one for each CPU of the cluster (or for each share of a GPU), also of
-            nodes that join later.
-        device: where methods compute; `actors.devices` decides what ``auto`` is before anything is computed.
-        gpus_per_worker: share of a GPU, its memory included; 0: the CPU; None: 1 on a GPU.
-        address: of the Ray cluster; None: Ray is started here.
-        allow_unauthenticated: join a remote cluster that lets everybody in.
-        rollout_timeout: seconds that one training, evaluation or probe may take; None: for ever.
-        worker_memory: bytes that a worker on a CPU may allocate; None: no limit.
-        state_store: folder or URL of states that all nodes, and other runs, share; empty: the run folder.
-        state_cache: bytes of states in ``state_store`` beyond which those that were used least recently are removed.
-        export: folder or URL that the finished run's files are copied to; empty: nowhere.
         start_timeout: seconds without a single worker after which the run stops.
         session: see `seqsearch.states.access.StateAccess`.
 
@@ -47,16 +33,64 @@ class EngineOptions:
         UserError: a value is out of bounds, or values contradict each other.
     """
 
-    workers: int | None = bounded(None, 0, 100_000)
-    device: DeviceAsked = "auto"
-    gpus_per_worker: float | None = bounded(None, 0, 1024)
-    address: str | None = None
-    allow_unauthenticated: bool = False
-    rollout_timeout: float | None = bounded(None, 0, LONGEST)
-    worker_memory: int | None = bounded(None, 0, LARGEST)
-    state_store: str = ""
-    state_cache: int = bounded(8 << 30, 1, LARGEST)
-    export: str = ""
+    workers: int | None = setting(
+        None,
+        "Ray workers; 0: in this process.  [default: one per CPU or GPU share, also of nodes that join; of a run that is "
+        "resumed as many as last]",
+        group="first",
+        minimum=0,
+        maximum=100_000,
+    )
+    device: Literal["auto", "cpu", "cuda"] = setting(
+        "auto",
+        "Where methods compute: auto is a GPU if there is one. A run that is resumed, or that takes over results of another, "
+        "keeps its device.",
+        group="where",
+    )
+    gpus_per_worker: float | None = setting(
+        None,
+        "GPUs of a worker, e.g. 0.5 (two share one); its share of the memory, too; 0: the CPU.  [default: 1 on a GPU, or less "
+        "where --workers are more than GPUs]",
+        group="where",
+        minimum=0,
+        maximum=1024,
+    )
+    address: str | None = setting(
+        None, "Ray cluster to join: auto, HOST:PORT or ray://HOST:PORT.  [default: start Ray here]", group="where"
+    )
+    allow_unauthenticated: bool = setting(
+        False,
+        "Join a cluster on other machines even if it asks for no token. Whoever reaches its ports can then run code there as "
+        "you do, read your data and change what this run finds.",
+        group="where",
+    )
+    rollout_timeout: float | None = setting(
+        None,
+        "Give up a training, or an evaluation, that takes longer, e.g. 30m; at most 520w.  [default: never]",
+        group="where",
+        minimum=0,
+        maximum=LONGEST,
+    )
+    worker_memory: int | None = setting(
+        None,
+        "Memory of a worker on a CPU, e.g. 8GB: a training that needs more is given up, a worker that leaks replaced.",
+        group="where",
+        minimum=0,
+        maximum=LARGEST,
+    )
+    state_store: str = setting(
+        "",
+        "Model states on storage that nodes, and other runs, share: a folder, s3://..., gs://...  [default: RUN/states]",
+        group="where",
+    )
+    state_cache: int = setting(
+        8 << 30,
+        "Bytes kept there: of more, those used least recently go, but none that the search still needs. At most 1048576TB.",
+        group="where",
+        minimum=1,
+        maximum=LARGEST,
+    )
+    export: str = setting("", "Copy the finished run's files there.", group="output")
     start_timeout: float = bounded(120.0, 0, LONGEST)
     session: str = ""
 
@@ -111,3 +145,7 @@ class EngineOptions:
     def remote_store(self) -> bool:
         """The store is no folder that this machine sees."""
         return "://" in self.state_store
+
+
+DEVICES: tuple[str, ...] = get_args(get_type_hints(EngineOptions)["device"])
+"""``auto``: a GPU if there is one."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import os
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from actors.options import EngineOptions
 from protocols.api import calls
 from protocols.api.calls import as_settings
 from protocols.api.calls import cost as cost
@@ -16,10 +19,11 @@ from protocols.api.run import Run
 from protocols.api.summary import Summary
 from protocols.evaluate.compare.agreement import agreement
 from protocols.evaluate.compare.table import read_table
-from protocols.running.protocol import of_command
-from protocols.running.runtime import OPTIONS
+from protocols.running.protocol import Protocol, of_command
+from protocols.running.runtime import OPTIONS, TIME_BUDGET
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
+from seqsearch.core.settings import HEADINGS, Group
 from seqsearch.storage.inside import Inside
 
 if TYPE_CHECKING:
@@ -29,18 +33,43 @@ RunLike = str | Path | Run
 
 
 def _command(function: Callable[..., Run]) -> Callable[..., Run]:
-    """Give a function the signature of its command: its arguments, and a keyword for each setting and option."""
+    """Give a function the signature and the help of its command: a keyword for each setting, flag and option."""
     own = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    known = keywords(of_command(function.__name__))
-    taken = {p.name for p in own} | {name for name, f in known.items() if f is not None and f.metadata.get("argument")}
+    protocols = of_command(function.__name__)
+    known = {name: f for name, f in keywords(protocols).items() if f is None or not f.metadata.get("argument")}
+    known |= {f.name: f for f in dataclasses.fields(EngineOptions) if f.name in OPTIONS}
+    named = {p.name for p in own}
     more = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None if f is None else f.default)
-        for name, f in known.items()
-        if name not in taken
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_default(name, f))
+        for name, f in [*known.items(), *dict.fromkeys(("time_budget", *HERE)).items()]
+        if name not in named
     ]
-    options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in (*OPTIONS, *HERE)]
-    vars(function)["__signature__"] = inspect.Signature([*own, *more, *options], return_annotation="Run")
+    function.__doc__ = (inspect.getdoc(function) or "") + _help(known, protocols)
+    vars(function)["__signature__"] = inspect.Signature([*own, *more], return_annotation="Run")
     return function
+
+
+def _default(name: str, f: dataclasses.Field[Any] | None) -> Any:
+    """None stands for the default of the command, also where the signature shows it."""
+    return None if f is None or name in OPTIONS else f.default
+
+
+def _help(known: Mapping[str, dataclasses.Field[Any] | None], protocols: Sequence[Protocol]) -> str:
+    """The help of the command line for each keyword, under its headings."""
+    groups: dict[str, Group] = {"time_budget": "where", "quiet": "output", "callbacks": "output", "out": "first"}
+    texts = {"time_budget": TIME_BUDGET, **HERE}
+    flags = {f.name: f for p in protocols for f in [*p.flags, *([p.chosen_by] if p.chosen_by else [])]}
+    for name, f in known.items():
+        groups[name] = "first" if f is None else f.metadata["group"]
+        texts[name] = flags[name].help if f is None else f.metadata["help"]
+    lines = ["", "", "Keywords, with the help of the command line:"]
+    for group, heading in HEADINGS.items():
+        lines += [f"    {heading}:"] if group in groups.values() else []
+        for name in (n for n in [*known, "time_budget", *HERE] if groups[n] == group):
+            lines += textwrap.wrap(
+                f"{name}: {' '.join(texts[name].split())}", 116, initial_indent=" " * 8, subsequent_indent=" " * 12
+            )
+    return "\n".join(lines) + "\n"
 
 
 @_command

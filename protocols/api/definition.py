@@ -22,11 +22,13 @@ class Definition:
         name: of the class.
         text: of the statement, decorators included, without indentation.
         postponed: annotations are not evaluated there (``from __future__ import annotations``).
+        imports: statements of the same source: Python compiles ``np.stack(x)`` otherwise where it has seen the import of ``np``.
     """
 
     name: str
     text: str
     postponed: bool
+    imports: str = ""
 
     @cached_property
     def statement(self) -> ast.ClassDef:
@@ -36,7 +38,10 @@ class Definition:
 
     def makes(self, made: type) -> bool:
         """Whether a class still is what the statement makes: the code of its functions, and the constants in its body."""
-        codes = _inner(compile(self._whole, "", "exec"), self.name)
+        # a notebook compiles each statement by itself, a script is compiled as a whole
+        codes = [
+            c for text in (self.text, f"{self.imports}\n{self.text}") for c in _inner(self._compiled(text), self.name)
+        ]
         named = {c.co_name for c in codes}
         for node in self.statement.body:
             if isinstance(node, ast.FunctionDef):
@@ -83,19 +88,20 @@ class Definition:
                 found.append(node.module)
         return found
 
-    @property
-    def _whole(self) -> str:
-        return ("from __future__ import annotations\n" if self.postponed else "") + self.text
+    def _compiled(self, text: str) -> types.CodeType:
+        return compile(("from __future__ import annotations\n" if self.postponed else "") + text, "", "exec")
 
 
 def definitions(name: str, source: str) -> Iterator[Definition]:
     """Statements in a source that define a class of this name, the last first; not those in functions or other classes."""
     tree, lines = _parsed(source)
     postponed = any(isinstance(n, ast.ImportFrom) and n.module == "__future__" for n in tree.body)
+    imported = [n for n in _outer(tree.body) if isinstance(n, ast.Import | ast.ImportFrom)]
+    imports = "\n".join(ast.unparse(n) for n in imported if getattr(n, "module", "") != "__future__")
     for node in reversed([n for n in _outer(tree.body) if isinstance(n, ast.ClassDef) and n.name == name]):
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         text = textwrap.dedent("\n".join(lines[first - 1 : node.end_lineno]))
-        yield Definition(name, text, postponed)
+        yield Definition(name, text, postponed, imports)
 
 
 def imported_as(source: str, name: str) -> tuple[str, str] | None:

@@ -19,9 +19,9 @@ from seqsearch.core.text import did_you_mean, shown
 
 KINDS: Mapping[Names, str] = {"methods": "method", "learners": "learner", "pools": "pool", "stream": "stream"}
 """Kinds of items that a class can stand for, by what a setting names."""
-WATCHING = ("quiet", "callbacks")
-"""Keywords of every function that computes, beside the options of the runtime."""
-HERE = (*WATCHING, "out")
+WATCHING = {"quiet": "No progress.", "callbacks": "Objects of seqsearch.Callback, called as results arrive."}
+"""Keywords of every function that computes, beside the options of the runtime, with their help."""
+HERE = {**WATCHING, "out": "Run folder to make.  [default: runs/NAME-DATE-TIME]"}
 """All keywords that are no settings and no options of the runtime."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import typing
 from collections.abc import Callable
 from typing import Any
 
@@ -12,20 +11,9 @@ import click
 
 from seqsearch.core.kinds import LEARNING, is_ours, names
 from seqsearch.core.registry import declared
-from seqsearch.core.settings import Group, flag
+from seqsearch.core.settings import HEADINGS, Group, flag
 from seqsearch.core.text import as_sentence, did_you_mean, near
 from seqsearch.core.typed import brief
-
-HEADINGS: dict[Group, str] = {
-    "first": "To begin with",
-    "what": "What is studied",
-    "search": "Search",
-    "scoring": "Scoring",
-    "where": "Where it runs",
-    "output": "Output",
-}
-"""In the order of the help."""
-assert tuple(HEADINGS) == typing.get_args(Group)
 
 
 class GroupedOption(click.Option):

@@ -34,19 +34,21 @@ def settings_options(record: type) -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         for f in reversed([f for f in dataclasses.fields(record) if not f.metadata.get("hidden")]):
-            command = _option(f, hints[f.name])(command)
+            command = option_of(f, hints[f.name])(command)
         return command
 
     return decorate
 
 
-def _option(f: dataclasses.Field[Any], kind: Any) -> Callable[[Command], Command]:
+def option_of(f: dataclasses.Field[Any], kind: Any, **more: Any) -> Callable[[Command], Command]:
+    """The option of a `seqsearch.core.settings.setting` that is annotated as ``kind``."""
     shown = f.default not in ("", False, ())
     option = partial(
         grouped_option,
         group=f.metadata["group"],
         help=f.metadata["help"],
         shell_complete=OF_SETTINGS[f.metadata["names"]],
+        **more,
     )
     if typing.get_origin(kind) is tuple:
         return option(flag(f.name), multiple=True)

@@ -24,6 +24,8 @@ QUANTITIES: Mapping[str, Callable[[Any], float]] = {
 """Options that are written with a unit, as ``90m`` or ``8GB``."""
 ENGINE = tuple(f.name for f in dataclasses.fields(EngineOptions) if f.name not in ("start_timeout", "session"))
 """Options that become an `EngineOptions`."""
+TIME_BUDGET = "Stop after e.g. 90m, 2h, 1d12h with the best so far; resumable. Starting does not count. At most 520w."
+"""Help of the option ``time_budget``, which is none of the `EngineOptions`."""
 OPTIONS = (*ENGINE, "time_budget")
 """All options that `runtime_of` takes."""
 

@@ -29,8 +29,16 @@ Names = Literal["", "methods", "learners", "backbone", "pools", "grown", "stream
 """Kinds of names that a text may hold. Named items are checked before anything heavy is imported, and the shell
 completes them. Methods and pools are separated by commas, ``grown`` is STEP:POOL, a ``run`` is named by its folder."""
 Group = Literal["first", "what", "search", "scoring", "where", "output"]
-"""Heading under which the help lists a flag. In order they are: where to begin, subject of the study, search for
-sequences or hyperparameters, scoring, place of the computation, and output."""
+HEADINGS: dict[Group, str] = {
+    "first": "To begin with",
+    "what": "What is studied",
+    "search": "Search",
+    "scoring": "Scoring",
+    "where": "Where it runs",
+    "output": "Output",
+}
+"""Headings under which the help lists flags, in its order."""
+assert tuple(HEADINGS) == typing.get_args(Group)
 
 
 def setting(

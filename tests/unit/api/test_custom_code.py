@@ -180,6 +180,10 @@ def test_postponed_annotations_stay_postponed(cell: Run) -> None:
             "from numpy import sum\nclass Own(Base):\n    def f(self):\n        return sum([1])\n",
             "from numpy import sum\n",
         ),
+        (  # CPython compiles calls of modules otherwise where it has seen their import
+            "import numpy as np\nclass Own(Base):\n    def f(self):\n        return np.stack([np.ones(1)])\n",
+            "np.stack",
+        ),
         (
             "class Own(Base):\n    @property\n    def p(self):\n        return 1\n    @p.setter\n    def p(self, v): 2\n",
             "setter",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import re
 from pathlib import Path
 
 import pytest
 
 import seqsearch as ss
-from tools.api_stubs import STUB, written
+from tools.api_stubs import COMMANDS, STUB, written
 
 DOCUMENTED = sorted(set(ss.__all__) - {"Interrupted", "TrainingResult", "UserError"})
 """Names that a user calls; the others come out of calls."""
@@ -31,6 +32,15 @@ def test_every_name_is_documented(name: str) -> None:
     assert len(said) > 40
     assert name not in DOCUMENTED or "Example:" in said
     assert name in ("Callback", "Interrupted", "TrainingResult", "UserError") or "Raises:" in said
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_function_explains_each_keyword(name: str) -> None:
+    function = getattr(ss, name)
+    keywords = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    explained = re.findall(r"^        (\w+): \S", function.__doc__.split("Keywords, with")[1], re.MULTILINE)
+    assert len(keywords) > 20
+    assert sorted(explained) == sorted(keywords)
 
 
 def test_public_members_of_a_run_are_documented() -> None:
