@@ -3,8 +3,8 @@ VENV ?= .venv
 PYTHON ?= python3
 READY := $(VENV)/.ready
 
-# Tests that start no Ray share the cores, the longest files first; those that do come after: quick ones two clusters at a time, long
-# ones one by one, since each takes both cores.
+# Tests that start no Ray share the cores, the longest files first. Those that do come after, two clusters at a time, and those that
+# have a deadline last, one by one.
 PYTEST := $(VENV)/bin/python -m pytest
 WITHOUT_RAY := -n 2 --dist loadfile --no-loadscope-reorder tests/docs tests/conformance tests/golden tests/peers tests/unit
 WITH_RAY := -n 2 --dist loadgroup --no-loadscope-reorder tests/ray
@@ -42,7 +42,8 @@ test: $(READY)
 # What takes longer, and the property tests with new draws.
 test-long: $(READY)
 	$(PYTEST) -m "long or hypothesis" --hypothesis-profile=fresh $(WITHOUT_RAY)
-	$(PYTEST) -m long tests/ray
+	$(PYTEST) -m "long and not alone" $(WITH_RAY)
+	$(PYTEST) -m "long and alone" tests/ray
 
 test-gpu: $(READY)
 	$(PYTEST) --gpu -n 4 tests/gpu

@@ -28,9 +28,10 @@ def inline(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that share a Ray come last: the others start one of their own, or must find none. Those of a file are one group for
-    ``--dist loadgroup``, in which the two kinds are apart: a process that has the shared Ray gets none of the others."""
+    ``--dist loadgroup``, in which the two kinds are apart: a process that has the shared Ray gets none of the others. The file
+    that takes longest comes first, so that no process waits for it in the end."""
     here = [item for item in items if HERE in item.path.parents]
     for item in here:
         shares = "two_nodes" in getattr(item, "fixturenames", ())
         item.add_marker(pytest.mark.xdist_group(f"{'shared ' if shares else ''}{item.path.stem}"))
-    items.sort(key=lambda item: "two_nodes" in getattr(item, "fixturenames", ()))
+    items.sort(key=lambda item: ("two_nodes" in getattr(item, "fixturenames", ()), item.path.stem != "test_tuning"))

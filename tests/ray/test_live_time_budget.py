@@ -23,6 +23,7 @@ class Sleeper(SimpleCIL):
 
 
 @pytest.mark.long
+@pytest.mark.alone
 def test_a_training_under_way_is_given_up_in_time(tmp_path: Path) -> None:
     (tmp_path / "sleeper.py").write_text(SLEEPER)
     run = tmp_path / "run"

@@ -18,7 +18,7 @@ import seqsearch as ss
 from seqsearch.core.installation import ROOT
 from tests.commands import seqsearch_here
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.alone]
 SMALL = (
     "pool='glyphs:classes=12,train=6,reward=4,test=4', tasks=2, classes_per_task=2, candidates=4, condensed=2, clusters=2, "
     "simulations=2, score_seeds=1, random_sequences=5, quiet=True, workers=1"

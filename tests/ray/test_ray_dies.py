@@ -24,7 +24,7 @@ from tests.ray.test_runs import ARGUMENTS, sequences
 from tests.studies import small_settings
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.alone]
 SMALL = [*ARGUMENTS, "--methods", "simplecil", "--tasks", "2", "--random-sequences", "0", "--quiet"]
 
 

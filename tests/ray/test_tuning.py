@@ -195,6 +195,7 @@ def test_a_killed_driver_resumes_to_the_same_table(
 
 
 @pytest.mark.long
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("name", "who"), [("gcs_server", "Ray's control service (GCS)"), ("raylet", "Ray's node manager (raylet)")]
 )
@@ -270,6 +271,7 @@ def test_a_run_whose_workers_ray_kills_for_memory_ends_in_one_line(
 
 
 @pytest.mark.long
+@pytest.mark.alone
 def test_a_trial_that_hangs_is_a_timeout(tmp_path: Path) -> None:
     method = bad(tmp_path / "m", "hangs", only=6)
     run = tmp_path / "run"
@@ -280,6 +282,7 @@ def test_a_trial_that_hangs_is_a_timeout(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.alone
 def test_a_time_budget_stops_trials_and_the_run_resumes(whole: Path, tmp_path: Path) -> None:
     method = bad(tmp_path / "m", "hangs", flag=tmp_path / "flag")
     run = tmp_path / "run"

@@ -204,7 +204,7 @@ def played(words: list[str], out: Path) -> Any:
     flags = dict(zip(put[::2], put[1::2], strict=True))
     auto = flags["--shift"] == "auto"  # of which the search part must be long, and no image is seen
     flags |= {
-        "--stream": f"glyphs:samples={60_000 if auto else 900},classes=5,burst=3",
+        "--stream": f"glyphs:samples={60_000 if auto else 450},classes=5,burst=3",
         "--search": "0.95" if auto else "0.6",
     }
     flags |= {"--batch": "32", "--seeds": "1", "--augment": "none", "--shift": "auto" if auto else "64"}
