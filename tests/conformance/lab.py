@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,7 @@ class Case:
     idle: tuple[str, ...] = ()
     """Parameters without effect, the others being as they are."""
 
-    @property
+    @cached_property
     def caps(self) -> Caps:
         build = load("method", self.target)
         caps: Caps = build.capabilities(build_config(build, self.params, self.backbone))
@@ -91,6 +91,7 @@ IDLE = {"ranpac": ("backbone_lr",)}
 """Parameters without effect, the others being at their defaults."""
 
 
+@cache
 def cases() -> list[Case]:
     """Every method there is, some with further settings, and the documented examples."""
     found = [Case(name, name, idle=IDLE.get(name, ())) for name in names("method") if name not in FROM_SCRATCH]
@@ -111,6 +112,7 @@ def cases() -> list[Case]:
     return [*found, *more, Case("example", EXAMPLE), Case("example of replay", EXAMPLE_REPLAY)]
 
 
+@cache
 def cases_from_scratch() -> list[Case]:
     """Methods that learn a network with its batch statistics from its first values on."""
     known = [Case(name, name, WITH.get(name, {}), SCRATCH) for name in names("method") if name in FROM_SCRATCH]
@@ -118,6 +120,7 @@ def cases_from_scratch() -> list[Case]:
     return [*known, *(Case(f"{name}, scratch", name, backbone=SCRATCH) for name in ("finetune", "er")), apart]
 
 
+@cache
 def cases_of_pairs() -> list[Case]:
     """Methods of image-text pairs, and others that can learn from such."""
     every = [Case(name, name, backbone=PAIRS, idle=IDLE.get(name, ())) for name in names("method")]

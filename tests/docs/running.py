@@ -48,7 +48,8 @@ IF: tuple[tuple[str, str, bool, str], ...] = (
         "--shift 128",
     ),  # to choose it takes more labels than are here
     ("online", " --out ", False, "--dry-run"),
-    ("online", " --stream ", False, "--stream glyphs:samples=1000,ahead=200000"),
+    ("online", " --stream ", False, "--stream glyphs:samples=600,ahead=200000"),
+    ("online", " --budget 1,", True, "--budget 1,2"),
     ("online", "pool:glyphs ", True, "--stream pool:glyphs:classes=20,train=30,reward=20,test=20"),
     ("online", "--windows 256", True, "--windows 64,256"),
     ("pool", "--min-images 45", True, "--min-images 6"),

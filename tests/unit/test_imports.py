@@ -26,12 +26,14 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-TREES = {
-    name_of(p): ast.parse(p.read_text())
-    for top in ("actors", "protocols", "seqsearch", "tools")
-    for p in sorted((ROOT / top).rglob("*.py"))
+PATHS = {
+    name_of(p): p for top in ("actors", "protocols", "seqsearch", "tools") for p in sorted((ROOT / top).rglob("*.py"))
 }
-"""Every module, parsed."""
+
+
+@cache
+def tree_of(module: str) -> ast.Module:
+    return ast.parse(PATHS[module].read_text())
 
 
 def of_functions(tree: ast.AST) -> set[Import]:
@@ -50,7 +52,7 @@ def modules(node: Import) -> Iterator[str]:
         named = [a.name for a in node.names]
     else:
         named = [f"{node.module}.{a.name}" for a in node.names]
-        named = [n if n in TREES else str(node.module) for n in named]
+        named = [n if n in PATHS else str(node.module) for n in named]
     for name in named:
         parts = name.split(".")
         yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
@@ -59,7 +61,7 @@ def modules(node: Import) -> Iterator[str]:
 @cache
 def at_once(module: str) -> frozenset[str]:
     """What a module imports when it is imported itself."""
-    tree = TREES[module]
+    tree = tree_of(module)
     late = of_functions(tree) | for_types(tree)
     return frozenset(m for n in ast.walk(tree) if isinstance(n, Import) and n not in late for m in modules(n))
 
@@ -71,13 +73,14 @@ def heavy(module: str) -> frozenset[str]:
     while left:
         if (name := left.pop()) not in seen:
             seen.add(name)
-            left += at_once(name) if name in TREES else ()
+            left += at_once(name) if name in PATHS else ()
     return frozenset(name for name in seen if name in HEAVY)
 
 
 def test_imports_inside_functions_bring_something_heavy() -> None:
     found: dict[str, list[str]] = {}
-    for module, tree in TREES.items():
+    for module in PATHS:
+        tree = tree_of(module)
         for node in sorted(of_functions(tree) - for_types(tree), key=lambda n: n.lineno):
             if not any(heavy(m) - heavy(module) for m in modules(node)):
                 found.setdefault(module, []).append(f"{node.lineno}: {ast.unparse(node)}")
