@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import os
 import textwrap
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,9 +60,22 @@ def _help(known: Mapping[str, dataclasses.Field[Any] | None], protocols: Sequenc
     groups: dict[str, Group] = {"time_budget": "where", "quiet": "output", "callbacks": "output", "out": "first"}
     texts = {"time_budget": TIME_BUDGET, **HERE}
     flags = {f.name: f for p in protocols for f in [*p.flags, *([p.chosen_by] if p.chosen_by else [])]}
+    hints = {
+        n: h
+        for kind in (EngineOptions, *(p.settings for p in protocols))
+        for n, h in typing.get_type_hints(kind).items()
+    }
     for name, f in known.items():
         groups[name] = "first" if f is None else f.metadata["group"]
         texts[name] = flags[name].help if f is None else f.metadata["help"]
+        choices = (
+            flags[name].choices
+            if f is None
+            else typing.get_args(hints[name])
+            if typing.get_origin(hints[name]) is typing.Literal
+            else ()
+        )
+        texts[name] += f" One of {', '.join(choices)}." if choices else ""
     lines = ["", "", "Keywords, with the help of the command line:"]
     for group, heading in HEADINGS.items():
         lines += [f"    {heading}:"] if group in groups.values() else []
@@ -307,7 +321,7 @@ def open(path: str | Path | Run) -> Run:
 
 
 def runs(folder: str | Path = "runs") -> list[Run]:
-    """The runs in a folder, by name; folders that are no runs are left out.
+    """The runs in a folder, by name; folders that are no runs are left out. The folder may be a run itself.
 
     Raises:
         UserError: the folder does not exist.
@@ -322,7 +336,7 @@ def runs(folder: str | Path = "runs") -> list[Run]:
     if root is None or not root.is_dir():
         raise UserError(f"there is no folder {folder}")
     there = sorted(p for p in root.iterdir() if p.is_dir() and not p.is_symlink())
-    return [Run(p) for p in there if Inside(p).has("config.json") or Inside(p).has("journal.jsonl")]
+    return [Run(p) for p in (root, *there) if Inside(p).has("config.json") or Inside(p).has("journal.jsonl")]
 
 
 def runs_df(*runs: RunLike | Sequence[RunLike], table: str = "results") -> pd.DataFrame:

@@ -9,11 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from protocols.api.callbacks import Callback
+from protocols.api.choice import one_of
 from protocols.api.custom_code import CustomCode, custom_code
 from protocols.running.protocol import Protocol
 from protocols.running.runtime import OPTIONS, Runtime, runtime_of
 from seqsearch.core.errors import UserError
+from seqsearch.core.grammar import parse_item
 from seqsearch.core.settings import Names
 from seqsearch.core.text import did_you_mean, shown
 
@@ -25,12 +29,24 @@ HERE = {**WATCHING, "out": "Run folder to make.  [default: runs/NAME-DATE-TIME]"
 """All keywords that are no settings and no options of the runtime."""
 
 
+INSTEAD = {
+    "config": "give its keys as keywords",
+    "dry_run": "call seqsearch.cost",
+    "json": "the result is a seqsearch.Run",
+    "resume": "call seqsearch.resume",
+}
+"""Of flags that are no keywords."""
+
+
 def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) -> None:
     """Raises UserError: a keyword that the function does not have."""
     known = list(known)
     for name in given:
         if name not in known:
-            raise UserError(f"{function}: no keyword {name!r}; {did_you_mean(name, known)}it has {', '.join(known)}")
+            negated = name.removeprefix("no_")
+            meant = f"write {negated}=False; " if negated in known else did_you_mean(name, known)
+            instead = f"{INSTEAD[name]}; " if name in INSTEAD else meant
+            raise UserError(f"{function}: no keyword {name!r}; {instead}it has {', '.join(known)}")
 
 
 def keywords(protocols: Iterable[Protocol]) -> dict[str, dataclasses.Field[Any] | None]:
@@ -61,7 +77,7 @@ class Given:
     def __init__(self, command: str, protocols: tuple[Protocol, ...], values: Mapping[str, Any]) -> None:
         known = keywords(protocols)
         check_keywords(command, values, [*known, *OPTIONS, *HERE])
-        self.out = Path(os.path.expanduser(values["out"])) if values.get("out") is not None else None
+        self.out = _path(values.get("out"))
         self.quiet = bool(values.get("quiet", False))
         self.callbacks = _callbacks(values.get("callbacks") or ())
         self.options = {n: _plain(v) for n, v in values.items() if n in OPTIONS}
@@ -70,6 +86,9 @@ class Given:
         self._known = known
         self.code: dict[type, CustomCode] = {}
         """Of each class."""
+        for f in (f for p in protocols for f in [*p.flags, *([p.chosen_by] if p.chosen_by else [])]):
+            if f.choices and f.name in self._values:
+                one_of(self._values[f.name], f.choices, f"{command}: there is no {f.name}")
         for name, value in self._values.items():
             if kind := KINDS.get(_names(known[name])):
                 for made in _classes(value):
@@ -87,7 +106,14 @@ class Given:
 
 def _is_left_out(f: dataclasses.Field[Any] | None, value: Any) -> bool:
     """Whether a value of None stands for the default."""
-    return value is None and f is not None and f.default is not None
+    return value is None and (f is None or f.default is not None)
+
+
+def _path(out: Any) -> Path | None:
+    """Raises UserError: something else than a path."""
+    if out is None or isinstance(out, str | os.PathLike):
+        return None if out is None else Path(os.path.expanduser(out))
+    raise UserError(f"out={shown(repr(out))[:80]} must be a path")
 
 
 def _callbacks(given: Any) -> tuple[Callback, ...]:
@@ -113,10 +139,14 @@ def _classes(value: Any) -> list[type]:
 
 
 def _value(f: dataclasses.Field[Any] | None, value: Any, targets: Mapping[type, str]) -> Any:
-    if f is not None and _names(f) in KINDS:
-        items = _items(value, targets)
+    if np.ndim(value) and type(value).__module__ == "numpy":
+        raise UserError(f"{f.name if f else 'this'} must be one value or a list, not an array of numpy")
+    if f is not None and (kind := KINDS.get(_names(f))):
+        items = _items(value, kind, targets)
         several = isinstance(f.default, tuple) or " " in f.metadata.get("argument", "")
         return tuple(items) if several else ",".join(items)
+    if f is not None and isinstance(f.default, tuple) and isinstance(value, str | os.PathLike):
+        return (_plain(value),)
     if f is not None and f.type == "str" and not isinstance(value, str | bool):  # as --windows 64,256
         return ",".join(str(_plain(v)) for v in (value if isinstance(value, list | tuple) else [value]))
     if isinstance(value, list | tuple):
@@ -124,23 +154,64 @@ def _value(f: dataclasses.Field[Any] | None, value: Any, targets: Mapping[type, 
     return _plain(value)
 
 
-def _items(value: Any, targets: Mapping[type, str]) -> list[str]:
+def pool_text(pool: Any, run: Path) -> str:
+    """Pools in the grammar of the command line; classes as their files in a run.
+
+    Raises:
+        UserError: something else than pools.
+    """
+    targets = {made: custom_code(made, "pool").target(run) for made in _classes(pool)}
+    return ",".join(_items(pool, "pool", targets))
+
+
+def _items(value: Any, kind: str, targets: Mapping[type, str]) -> list[str]:
     """Items in the grammar of the command line: ``NAME:key=value,key=value``."""
     if isinstance(value, Mapping):
-        return [_item(name, params, targets) for name, params in value.items()]
-    if isinstance(value, Iterable) and not isinstance(value, str | type | os.PathLike):
-        return [text for part in value for text in _items(part, targets)]
-    return [_item(value, None, targets)]
+        return [_item(name, params, kind, targets) for name, params in value.items()]
+    if isinstance(value, Iterable) and not isinstance(value, str | type | bytes | os.PathLike):
+        return [text for part in value for text in _items(part, kind, targets)]
+    return [_item(value, None, kind, targets)]
 
 
-def _item(name: Any, params: Any, targets: Mapping[type, str]) -> str:
+def _item(name: Any, params: Any, kind: str, targets: Mapping[type, str]) -> str:
+    if not isinstance(name, str | type | os.PathLike):
+        meant = "" if type(name).__module__ == "builtins" else f", e.g. {type(name).__name__}"
+        raise UserError(f"{kind} {shown(repr(name))[:80]}: give a name, a path or a class{meant}")
     if params is not None and not isinstance(params, Mapping):
         raise UserError(f"{shown(str(name))[:80]}: its parameters must be a mapping, as {{'M': 5000}}")
     if inspect.isclass(name) and name not in targets:
-        raise UserError(f"{name.__name__}: a run continues with the code that it began with: leave the class out")
+        raise UserError(
+            f"{name.__name__}: a run continues with the code that it began with: leave the class out; to mend it, edit its file "
+            "in the folder code of the run"
+        )
     target = targets[name] if inspect.isclass(name) else str(_plain(name))
-    settings = ",".join(f"{key}={_plain(value)}" for key, value in (params or {}).items())
-    return f"{target}:{settings}" if settings else target
+    if not params:
+        return target
+    if not inspect.isclass(name) and parse_item(target, kind).params:
+        raise UserError(f"{kind} {shown(target)[:80]}: its name has parameters already: write all in the mapping")
+    return f"{target}:{','.join(_parameter(key, _plain(value), target, kind) for key, value in params.items())}"
+
+
+def _parameter(key: Any, value: Any, target: str, kind: str) -> str:
+    """A parameter in this grammar.
+
+    Raises:
+        UserError: it cannot be written in it.
+    """
+    text = str(value)
+    if not (isinstance(key, str) and key.isidentifier()) or not isinstance(value, str | int | float):
+        wrong = "parameters are names with numbers, texts, True or False"
+    elif "," in text or text != text.strip() or not text:
+        wrong = "a text may not be empty, have a comma, or begin or end with a blank"
+    elif (
+        kind in ("pool", "stream")
+        and isinstance(value, str)
+        and dict(parse_item(f"x:{key}={text}", kind).params)[key] != text
+    ):
+        wrong = "a text that reads as a number, or as true or false, would become one"
+    else:
+        return f"{key}={text}"
+    raise UserError(f"{kind} {shown(target)[:80]}: {shown(repr(key))[:80]}: {shown(repr(value))[:80]}: {wrong}")
 
 
 def _plain(value: Any) -> Any:

@@ -11,6 +11,7 @@ from protocols.running.snapshot import Display
 from seqsearch.core import stop
 from seqsearch.core.environment import environment_restored
 from seqsearch.core.notices import shown_by
+from seqsearch.core.user_modules import forget
 
 
 def display(quiet: bool) -> Display:
@@ -22,12 +23,13 @@ def display(quiet: bool) -> Display:
 
 @contextlib.contextmanager
 def visiting(shows: Display | None = None) -> Iterator[None]:
-    """Ctrl-C asks the block to stop. After it environment, filters of warnings and Python's generator are as before, whatever the
-    libraries that it imports make of them. `seqsearch.training.process.left_as_found` restores the rest.
+    """Ctrl-C asks the block to stop. Own files that were edited since the last call are read anew.
 
-    Notices go to ``shows``; warnings are Python's.
+    After the block environment, filters of warnings and Python's generator are as before, whatever the libraries that it imports
+    make of them. `seqsearch.training.process.left_as_found` restores the rest. Notices go to ``shows``; warnings are Python's.
     """
     generator = random.getstate()
+    forget()
     with stop.hosted(), warnings.catch_warnings(), environment_restored(), shown_by(shows.say if shows else None):
         try:
             yield

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,6 +12,7 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from protocols.api.choice import one_of
+from protocols.api.sequences import sequence_id
 from seqsearch.backbones.open import build_backbone
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
@@ -48,16 +51,19 @@ class TaskDataset(Dataset[tuple[Tensor, int]]):
 
 
 def task_dataset(
-    run: Path, part: Part, task: int | None, sequence: str | None, pool: str | None, view: View | None
+    run: Path, part: Part | Sequence[Part], task: int | None, sequence: Any, pool: str | None, view: View | None
 ) -> TaskDataset:
     """See `protocols.api.run.Run.split`."""
-    one_of(part, PARTS, "there is no part")
+    parts = [part] if isinstance(part, str) else list(part)
+    for name in parts or ("",):
+        one_of(name, PARTS, "there is no part")
     if view is not None and not isinstance(view, View):
         raise UserError("view must be a seqsearch.pools.base.View, e.g. View(size=224)")
     found = images_of_run(run, pool)
     world = found.world
     indices = list(found.classes) if task is None else _classes(found, run, task, sequence)
-    rows, positions = world.rows(world.class_ids(indices), part)
+    found_rows = [world.rows(world.class_ids(indices), p) for p in parts]
+    rows, positions = (np.concatenate(together) for together in zip(*found_rows, strict=True))
     return TaskDataset(world, view or _view(run), rows, positions, [world.images.classes[i].name for i in indices])
 
 
@@ -77,7 +83,7 @@ def _view(run: Path) -> View:
     return build_backbone(said["backbone"], weights, said.get("precision", "float32")).view
 
 
-def _classes(found: SplitImages, run: Path, task: int, sequence: str | None) -> list[int]:
+def _classes(found: SplitImages, run: Path, task: int, sequence: Any) -> list[int]:
     """Indices of the classes of one task, in order of arrival.
 
     Raises:
@@ -86,7 +92,7 @@ def _classes(found: SplitImages, run: Path, task: int, sequence: str | None) -> 
     there = {s.sequence_id: s for s in found.sequences or ()}
     if not there:
         raise UserError(f"run {run} has no sequences yet")
-    name = next(iter(there)) if sequence is None else one_of(sequence, there, f"run {run} has no sequence")
+    name = next(iter(there)) if sequence is None else sequence_id(sequence, there, run)
     tasks = there[name].tasks
     if not isinstance(task, int | np.integer) or not 0 <= task < len(tasks):
         raise UserError(f"sequence {name} has no task {task!r}: it has {len(tasks)}, counted from 0")

@@ -116,6 +116,7 @@ class RunRecord:
 
     def _known(self) -> Protocol:
         if self._protocol is None:
+            RunRecord(self.path)  # raises where the folder is gone
             raise UserError(f"{self.path}/config.json does not say what the run is of: restore it")
         return self._protocol
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,15 @@ import numpy as np
 from protocols.api import calls
 from protocols.api.choice import one_of
 from protocols.api.custom_code import custom_code
+from protocols.api.given import pool_text
 from protocols.api.record import RunRecord
-from protocols.api.sequences import Sequences
+from protocols.api.sequences import Sequences, sequence_id
 from protocols.api.summary import Summary
 from protocols.report.view import view_of
 from seqsearch.core.errors import UserError
-from seqsearch.results.in_names import read_in_names
+from seqsearch.core.text import shown
+from seqsearch.core.user_modules import COPIES
+from seqsearch.results.in_names import InNames, read_in_names
 from seqsearch.results.run import read_results
 from seqsearch.results.schema import RESULTS, SEQUENCES
 from seqsearch.storage.inside import Inside
@@ -68,52 +71,62 @@ class Run(RunRecord):
         return Summary(view_of(protocol, protocol.read(self.path)), self.config)
 
     def matrix(
-        self, method: str | type, sequence: str | int | None = None, seed: int | None = None
+        self, method: str | type, sequence: str | int | InNames | None = None, seed: int | None = None
     ) -> NDArray[np.float64]:
         """Accuracy after each task on each task, ``[T, T]`` from 0 to 1: row = tasks learned, column = task evaluated, NaN above
         the diagonal, on test images.
 
         Args:
             method: its label, or the class of custom code.
-            sequence: id of the sequence, or its place in `sequences`; None: the first found one.
+            sequence: id of the sequence, its place in `sequences`, or one of these; None: the first found one that the method
+                learned to its end.
             seed: training seed; None: the mean over all seeds of which the sequence was learned to its end.
 
         Raises:
             UserError: no such method, sequence or seed, it was not learned to its end, or the command makes no such matrices.
         """
         if RESULTS.file not in self._known().exports:
-            raise UserError(f"run {self.path} is of {self.command}, which makes no matrices of tasks: see run.tables")
+            raise UserError(f"run {self.path} has no matrices of tasks: see run.tables")
         results = read_results(self.path)
         if isinstance(method, type):
             method = self._label(method, results.methods)
         one_of(method, results.methods, f"run {self.path} has no method")
-        ids = [s.sequence_id for s in results.sequences]
-        found = results.found(method) or results.sequences
-        sequence = found[0].sequence_id if sequence is None else sequence
-        if isinstance(sequence, int | np.integer) and -len(ids) <= sequence < len(ids):
-            sequence = ids[sequence]
-        name = one_of(sequence, ids, f"run {self.path} has no sequence")
-        seeds = results.seeds_of(method) if seed is None else (seed,)
-        whole = [r for n in seeds if (r := results.rollouts.get((name, method, n))) is not None and r.complete]
-        if not whole:
-            there = ", ".join(map(str, results.seeds_of(method)))
-            raise UserError(
-                f"run {self.path}: {method} did not learn {name} to its end with seed {seeds[0]}; seeds are {there}"
-            )
-        mean: NDArray[np.float64] = np.mean([r.accuracy for r in whole], axis=0)
-        return mean
+        if sequence is None:
+            names = [s.sequence_id for s in results.found(method) or results.sequences]
+        else:
+            names = [sequence_id(sequence, (s.sequence_id for s in results.sequences), self.path)]
+        for name in names:
+            seeds = results.seeds_of(method) if seed is None else (seed,)
+            whole = [r for n in seeds if (r := results.rollouts.get((name, method, n))) is not None and r.complete]
+            if whole:
+                mean: NDArray[np.float64] = np.mean([r.accuracy for r in whole], axis=0)
+                return mean
+        there = f" with seed {seed}; its seeds are {', '.join(map(str, results.seeds_of(method)))}"
+        raise UserError(
+            f"run {self.path}: {method} did not learn {'any sequence' if sequence is None else names[0]} to its end"
+            f"{'' if seed is None else there}"
+        )
 
-    def _label(self, made: type, labels: Iterable[str]) -> str:
+    def _label(self, made: type, labels: Sequence[str]) -> str:
         """The label of a class: files of custom code have its name, with a digest behind it if two classes have one name.
 
         Raises:
-            UserError: several methods have it.
+            UserError: several methods have it, or the class has changed since.
         """
-        form = re.compile(rf"{made.__name__}(_[0-9a-f]{{4}})?\.py:{made.__name__}(?!\w)")
-        found = [m for m in labels if form.match(m)]
-        if len(found) > 1:
-            raise UserError(f"run {self.path} has several methods {made.__name__}: name one of {', '.join(found)}")
-        return found[0] if found else made.__name__
+        code = custom_code(made, "method")
+        if isinstance(code.main, str):
+            return next((m for m in labels if m.startswith(f"{code.main}:{made.__name__}")), made.__name__)
+        file, end = code.main.stem, rf"\.py:{made.__name__}(?!\w)"
+        with_digest = [m for m in labels if re.match(rf"{file}_{code.digest[:4]}{end}", m)]
+        found = with_digest or [m for m in labels if re.match(rf"{file}(_[0-9a-f]{{4}})?{end}", m)]
+        if found and not with_digest and (self.path / COPIES).is_dir() and not code.below(self.path).is_dir():
+            raise UserError(
+                f"run {self.path} has other code of {made.__name__}, as it was before a change: name {found[0]}"
+            )
+        own = [m for m in found if " of " not in m] or found  # others are those of a run that is scored
+        if len(own) > 1:
+            raise UserError(f"run {self.path} has several methods {made.__name__}: name one of {', '.join(own)}")
+        return own[0] if own else made.__name__
 
     def sequences(self) -> Sequences:
         """Its task sequences, the found ones first as the file has them.
@@ -129,19 +142,20 @@ class Run(RunRecord):
 
     def split(
         self,
-        part: Part,
+        part: Part | Sequence[Part],
         task: int | None = None,
-        sequence: str | None = None,
-        pool: str | type | None = None,
+        sequence: str | int | InNames | None = None,
+        pool: Any = None,
         view: View | None = None,
     ) -> TaskDataset:
         """Images of one part as a torch Dataset, in the split of the run and as its backbone saw them.
 
         Args:
-            part: ``train``, ``val``, ``reward`` or ``test``.
+            part: ``train``, ``val``, ``reward`` or ``test``, or several of them.
             task: number of a task of the sequence, from 0; None: all classes of the run.
-            sequence: id of the sequence; None: the first one.
-            pool: where the images lie now, if elsewhere. A pool of custom code is named again: a run may be somebody else's.
+            sequence: as of `matrix`; None: the first one.
+            pool: where the images lie now, if elsewhere; as the keyword ``pool`` of `seqsearch.cldyb`. A pool of custom code is
+                given again, with its parameters: a run may be somebody else's.
             view: size and cut of the images; None: as the run's backbone sees them.
 
         Returns:
@@ -153,8 +167,7 @@ class Run(RunRecord):
         """
         from protocols.api.images import task_dataset
 
-        named = custom_code(pool, "pool").target(self.path) if isinstance(pool, type) else pool
-        return task_dataset(self.path, part, task, sequence, named, view)
+        return task_dataset(self.path, part, task, sequence, None if pool is None else pool_text(pool, self.path), view)
 
     # ------------------------------------------------------------------------------------------------ for papers
 
@@ -217,4 +230,6 @@ class Run(RunRecord):
             UserError: it is no finished run of cldyb, or has as many tasks.
             Interrupted: Ctrl-C.
         """
-        return calls.extend(self.path, tasks, options, Run)
+        if not isinstance(tasks, int | np.integer):
+            raise UserError(f"tasks must be a whole number, not {shown(repr(tasks))[:80]}")
+        return calls.extend(self.path, int(tasks), options, Run)

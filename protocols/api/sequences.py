@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from protocols.api.choice import one_of
+from protocols.api.choice import at_place, one_of
 from protocols.report.commands.sequences import to_json
 from seqsearch.core.notices import notice
 from seqsearch.core.paths import at_home
+from seqsearch.core.text import counted
 from seqsearch.results.in_names import InNames
+
+SHOWN = 5
+"""Sequences that are named."""
+
+
+def sequence_id(given: Any, ids: Iterable[str], run: Path) -> str:
+    """The id of a sequence of a run, by its id, its place or itself.
+
+    Raises:
+        UserError: the run has no such sequence.
+    """
+    return at_place(given.sequence_id if isinstance(given, InNames) else given, ids, f"run {run} has no sequence")
 
 
 class Sequences(Sequence[InNames]):
@@ -21,7 +34,8 @@ class Sequences(Sequence[InNames]):
         self._run, self._found = run, found
 
     def __repr__(self) -> str:
-        return f"<{len(self)} task sequences: {', '.join(s.sequence.sequence_id for s in self._found[:5])}, ...>"
+        named = [*(s.sequence.sequence_id for s in self._found[:SHOWN]), *["..."] * (len(self) > SHOWN)]
+        return f"<{counted(len(self), 'task sequence')}: {', '.join(named)}>"
 
     def __len__(self) -> int:
         return len(self._found)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from protocols.api.choice import one_of
-from protocols.report.figures import Drawing, drawn
+from protocols.report.figures import Drawing, drawn, figure_of, png
 from protocols.report.table import Table
 from protocols.report.view import View
 from protocols.running.provenance import STAND_IN, stand_in
@@ -58,6 +58,10 @@ class Summary:
 
     def plot(self, name: str, ax: Axes | None = None) -> Figure:
         """One figure; see `seqsearch.Run.plot`."""
+        from matplotlib.axes import Axes
+
+        if not isinstance(ax, Axes | None):
+            raise UserError(f"ax must be the axes of one plot, not {shown(type(ax).__name__)}")
         by_name, begun = self._drawn()
         one_of(name, by_name, "there is no figure")
         if ax is None:
@@ -76,6 +80,9 @@ class Summary:
             for p in there
             for n, panel in enumerate(p.panels, 1)
         }
+        for figure in by_name.values():
+            if ax is None or figure is not figure_of(ax):  # a notebook knows only figures of pyplot
+                vars(figure)["_repr_png_"] = partial(png, figure)
         return by_name, drawing.figures
 
     def to_latex(self, name: str | None = None, columns: Sequence[str] | None = None) -> str:

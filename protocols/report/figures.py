@@ -141,6 +141,14 @@ def figure_of(ax: Axes) -> Figure:
     return figure
 
 
+def png(figure: Figure) -> tuple[bytes, dict[str, int]]:
+    """A figure as a notebook shows it, on white: a PNG of twice the size, and the width and height to show it with."""
+    buffer, (width, height) = io.BytesIO(), figure.get_size_inches() * 72
+    with styled():
+        figure.savefig(buffer, format="png", dpi=144, facecolor="white")
+    return buffer.getvalue(), {"width": round(width), "height": round(height)}
+
+
 # ------------------------------------------------------------------------------------------------ on a page
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"

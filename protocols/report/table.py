@@ -11,10 +11,11 @@ import io
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from protocols.report.text import Bold, megabytes, p_text, percent, points
-from seqsearch.core.text import as_cell, shown
+from seqsearch.core.text import as_cell, counted, shown
 from seqsearch.stats.interval import Interval
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ class Mentioned(NamedTuple):
     column: Column
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """A table of a run.
 
@@ -238,6 +239,22 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Value, ...], ...]
     total: bool = False
+
+    def __repr__(self) -> str:
+        return f"<table {self.name}, {counted(len(self.rows), 'row')}: {', '.join(self.keys)}>"
+
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        sides = ["left" if c.left else "right" for c in self.columns]
+        lines = [("th", tuple(c.title for c in self.columns)), *(("td", row) for row in self.texts)]
+        rows = (
+            "".join(
+                f'<{cell} style="text-align: {side}">{escape(shown(text))}</{cell}>'
+                for text, side in zip(row, sides, strict=True)
+            )
+            for cell, row in lines
+        )
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
     @property
     def texts(self) -> list[tuple[str, ...]]:

@@ -76,7 +76,8 @@ def parse_item(text: str, kind: str) -> Item:
     target, at, backbone = head.partition("@") if kind in ("method", "learner") else (head, "", "")
     target, backbone = spelled(kind, target.strip()), backbone.strip()
     if not target or (at and not backbone):
-        raise UserError(f"empty {kind} name in {text!r}: write NAME, NAME@BACKBONE or NAME:key=value,key=value")
+        forms = "NAME, NAME@BACKBONE or" if kind in ("method", "learner") else "NAME or"
+        raise UserError(f"empty {kind} name in {text!r}: write {forms} NAME:key=value,key=value")
     if kind != "backbone":  # which may have a variant, as scratch:tiny
         check_valued(kind, target)
     name, colon, variant = backbone.partition(":")

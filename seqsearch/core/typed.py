@@ -85,7 +85,7 @@ def in_words(kind: Any) -> str:
     """Describe in words the values that `fits` accepts.
 
     >>> in_words(int), in_words(tuple[str, ...]), in_words(typing.Literal["a", "b"])
-    ('a whole number of at most 63 bits', 'a list', 'a or b')
+    ('a whole number of at most 63 bits', 'a list of texts', 'a or b')
     """
     if typing.get_origin(kind) is typing.Literal:
         return " or ".join(map(str, typing.get_args(kind)))
@@ -93,7 +93,7 @@ def in_words(kind: Any) -> str:
         return " or ".join(map(in_words, typing.get_args(kind)))
     words = {int: "a whole number of at most 63 bits", float: "a number", str: "a text", bool: "true or false"}
     words[types.NoneType] = "null"
-    return words.get(kind, "a list")
+    return words.get(kind, "a list of texts" if typing.get_args(kind) == (str, ...) else "a list")
 
 
 def sensible(value: Any) -> bool:

@@ -57,14 +57,22 @@ def module(path: Path) -> ModuleType:
     return made
 
 
+def forget() -> None:
+    """Own files are run anew when they are next loaded. The process of a notebook lives long, and its files are edited."""
+    for name in [n for n in sys.modules if n.startswith(PREFIX)]:
+        del sys.modules[name]
+
+
 def place(trace: TracebackType | None, *packages: str) -> str:
-    """``FILE.py:LINE`` of the last call in a user's own file, or in one of these packages; empty if there is none."""
+    """``FILE.py:LINE`` of the last call in a user's own file, or in one of these packages; empty if there is none. The copy of a
+    file in a run is named by its path there."""
     found = ""
     for frame, line in traceback.walk_tb(trace):
         name, file = str(frame.f_globals.get("__name__", "")), frame.f_code.co_filename
         own = name.startswith(PREFIX) or name.partition(".")[0] in packages
         if own and not file.startswith("<"):  # what dataclasses write
-            found = f"{os.path.basename(file)}:{line}"
+            path = Path(file)
+            found = f"{os.path.join(*path.parts[-3:]) if _holds_copies(path.parent) else path.name}:{line}"
     return found
 
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_item, parse_items
@@ -15,7 +20,7 @@ from seqsearch.core.paths import at_home
 from seqsearch.core.registry import check_options, declared, located_text, made, names
 from seqsearch.core.text import did_you_mean
 from seqsearch.core.typed import brief
-from seqsearch.pools.base import LONGEST_NAME, Pool
+from seqsearch.pools.base import LONGEST_NAME, Pool, Rows, View
 from seqsearch.pools.parts.half import BEFORE_OPTIONS, OPTIONS, halved
 from seqsearch.pools.stand_in import marked
 
@@ -37,7 +42,10 @@ def build_pool(text: str) -> Pool:
 
 def _built(text: str) -> Pool:
     whole, asked = _parts(pool_item(text))
-    pool: Pool = made("pool", _kind(whole), MEMBERS)
+    item = _kind(whole)
+    pool: Pool = made("pool", item, MEMBERS)
+    if item.target not in names("pool") and hasattr(pool, "__dict__"):
+        vars(pool)["images"] = partial(_checked, pool.name, pool.images)
     pool = halved(pool, asked["half"], asked.get("half_seed", 0)) if asked else pool
     if long := next((c for c in pool.classes if max(len(c.name), len(c.group)) > LONGEST_NAME), None):
         raise UserError(
@@ -46,6 +54,19 @@ def _built(text: str) -> Pool:
     if (digest := marked(pool.digest, (c.name for c in pool.classes))) != pool.digest:
         pool.digest = digest
     return pool
+
+
+def _checked(name: str, images: Callable[[Rows, View], Any], rows: Rows, view: View) -> NDArray[np.uint8]:
+    """What a custom pool returns.
+
+    Raises:
+        UserError: it is no array of images as `Pool.images` gives it.
+    """
+    found = np.asarray(images(rows, view))
+    if found.dtype != np.uint8 or found.shape != (len(rows), 3, view.size, view.size):
+        said = f"{found.dtype} {list(found.shape)}, must be uint8 {[len(rows), 3, view.size, view.size]}"
+        raise UserError(f"pool {name!r}: images() returned {said} (image, channel, row, column); mend it")
+    return found
 
 
 def check_pool(text: str) -> None:

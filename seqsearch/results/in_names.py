@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from seqsearch.results.rows import Row, TaskSequence
+from seqsearch.core.text import shown
+from seqsearch.results.rows import Row, SequenceKind, TaskSequence
 from seqsearch.results.schema import SEQUENCES
 from seqsearch.results.tables import read_rows, sequences_of
 
@@ -21,12 +22,26 @@ class NamedClass:
     group: str | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class InNames:
     """A sequence, and the classes of each of its tasks in order of arrival."""
 
     sequence: TaskSequence
     tasks: tuple[tuple[NamedClass, ...], ...]
+
+    def __repr__(self) -> str:
+        named = (", ".join(shown(c.name or f"class {c.index}") for c in task) for task in self.tasks)
+        return f"<{self.sequence_id} ({self.kind}): {' | '.join(named)}>"
+
+    @property
+    def sequence_id(self) -> str:
+        """Its id, as in all tables."""
+        return self.sequence.sequence_id
+
+    @property
+    def kind(self) -> SequenceKind:
+        """How it came about, as ``kind`` in all tables."""
+        return self.sequence.kind
 
 
 def read_in_names(path: Path) -> list[InNames]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from protocols.evaluate.common.settings import EvaluateSettings
+from protocols.running.protocol import protocols
 from protocols.running.provenance import biases
 from protocols.running.status import check_not_running
 from seqsearch.core.digests import digest_of
@@ -231,6 +232,11 @@ def fill_from_run(
     if path.is_dir() and Inside(path).has(SEQUENCES.file) and (why := trained_nothing(path, read_config(path))):
         raise UserError(why)
     said = run_settings(path) if path.is_dir() else {}
+    of = protocols().get(str(read_config(path).get("protocol"))) if path.is_dir() else None
+    if of is not None and SEQUENCES.file not in of.exports:
+        raise UserError(
+            f"run {path} is of seqsearch {of.made_by} and has no task sequences: name a run of another command"
+        )
     hints = typing.get_type_hints(settings_type)
     fields = {f.name for f in dataclasses.fields(settings_type)} - {"source"}
     if methods == "never":

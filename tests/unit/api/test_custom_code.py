@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import seqsearch as ss
@@ -308,6 +309,18 @@ def test_a_cell_trains_moves_and_goes_on(cell: Run, tmp_path: Path) -> None:
     assert any("Mine" in m for m in scored.df("results").method_id)
 
 
+def test_a_class_that_was_edited_is_not_taken_for_the_one_before(cell: Run, tmp_path: Path) -> None:
+    cell(IMPORTS)
+    mine = cell(MINE)["Mine"]
+    run = ss.cldyb(**{**SMALL, "methods": [mine], "out": tmp_path / "run"})
+    before = run.matrix(mine)
+    edited = cell(MINE.replace("self.config.sign", "-self.config.sign"))["Mine"]
+    with pytest.raises(UserError, match=r"has other code of Mine, as it was before a change: name Mine\.py:Mine"):
+        run.matrix(edited)
+    again = ss.cldyb(**{**SMALL, "methods": [edited], "out": tmp_path / "again"})
+    assert again.matrix(edited)[0, 0] > before[0, 0]
+
+
 def test_a_refused_run_leaves_no_code(cell: Run, tmp_path: Path) -> None:
     cell(IMPORTS)
     mine = cell(MINE)["Mine"]
@@ -370,6 +383,9 @@ def test_a_learner_and_a_stream_of_a_cell_are_played(cell: Run, tmp_path: Path) 
     assert run.status == "finished"
     assert "Twice.py:Twice" in set(run.df("figures").method_id)
     assert "Short.py:Short" in run.settings["stream"]
+    for wants_tasks in (ss.score, ss.explain):
+        with pytest.raises(UserError, match="is of seqsearch online and has no task sequences"):
+            wants_tasks(run, workers=0)
 
 
 def test_a_pool_of_a_cell_is_searched(cell: Run, tmp_path: Path) -> None:
@@ -382,3 +398,4 @@ def test_a_pool_of_a_cell_is_searched(cell: Run, tmp_path: Path) -> None:
         run.split("train", task=0)
     images = run.split("train", task=0, pool=noise)
     assert images[0][0].shape == (3, 32, 32)  # as glyph_vit sees them
+    assert len(run.split(["train", "val"], np.int64(0), sequence=0, pool=[{noise: {}}])) > len(images)

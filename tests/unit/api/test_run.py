@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -14,8 +15,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import torch
+from matplotlib.figure import Figure
 
 import seqsearch as ss
+from protocols.report.table import Column
 from seqsearch.core.errors import UserError
 from seqsearch.core.installation import ROOT
 from tests.golden.test_old_runs import ARCHIVES, FOUND_ACCURACY
@@ -127,6 +130,34 @@ def test_summary_figures_and_latex(run: ss.Run) -> None:
     assert run.to_latex(columns=keys[:2]).count("&") == 2
     with pytest.raises(UserError, match="has no column"):
         run.to_latex(columns=["nothing"])
+
+
+def test_a_notebook_shows_figures_and_tables(run: ss.Run) -> None:
+    picture, size = run.plot("placed")._repr_png_()
+    assert picture.startswith(b"\x89PNG")
+    assert size["width"] == 380
+    assert "_repr_png_" not in vars(run.plot("placed", ax=Figure().subplots()))
+    with pytest.raises(UserError, match="ax must be the axes of one plot, not ndarray"):
+        run.plot("placed", ax=Figure().subplots(1, 2))
+    hostile = dataclasses.replace(run.summary.tables["methods"], columns=(Column("a", "<b>"),), rows=(("<script>",),))
+    assert "&lt;script&gt;" in hostile._repr_html_()
+    assert "<b>" not in hostile._repr_html_()
+    assert repr(hostile) == "<table methods, 1 row: a>"
+
+
+def test_sequences_are_named_by_id_place_or_themselves(run: ss.Run) -> None:
+    first, second = run.sequences()[0], run.sequences()[1]
+    assert (first.sequence_id, first.kind) == ("search-0", "searched")
+    assert repr(run.sequences()).startswith("<12 task sequences: search-0, random-0")
+    assert repr(first).startswith("<search-0 (searched): ")
+    for same in (second, second.sequence_id, 1, np.int64(1)):
+        np.testing.assert_array_equal(run.matrix("simplecil", same), run.matrix("simplecil", "random-0"))
+        assert run.split("train", 0, sequence=same).classes == run.split("train", 0, sequence="random-0").classes
+    for wrong in (-1, 12, True, "random-9"):
+        with pytest.raises(UserError, match="has no sequence"):
+            run.matrix("simplecil", wrong)
+    with pytest.raises(UserError, match="tasks must be a whole number, not None"):
+        run.extend(None)  # type: ignore[arg-type]  # what a program may give
 
 
 def test_a_handle_stays_what_it_is_wherever_the_process_goes(

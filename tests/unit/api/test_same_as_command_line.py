@@ -184,7 +184,7 @@ BAD: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
     ("cldyb", (), {"methods": "simplecl"}, "unknown method 'simplecl': did you mean simplecil?"),
     ("cldyb", (), {"methods": "simplecil", "tasks": "five"}, "--tasks 'five': must be a whole number"),
     ("cldyb", (), {"methods": "simplecil", "tasks": 0}, "--tasks 0: must be at least 1"),
-    ("cldyb", (), {"methods": 7}, "unknown method '7'"),
+    ("cldyb", (), {"methods": 7}, "method 7: give a name, a path or a class"),
     ("cldyb", (), {"methods": "simplecil", "time_budget": "soon"}, "--time-budget 'soon' is no duration"),
     ("cldyb", (), {"methods": "simplecil", "workers": -1}, "--workers -1: must be at least 0"),
     ("cldyb", (), {}, "--methods is missing"),
