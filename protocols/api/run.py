@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from protocols.api.images import TaskDataset
+    from protocols.report.latex import IntervalForm
+    from protocols.report.styles import VenueName
     from seqsearch.pools.base import Part, View
 
 
@@ -171,33 +173,40 @@ class Run(RunRecord):
 
     # ------------------------------------------------------------------------------------------------ for papers
 
-    def figures(self) -> dict[str, Figure]:
+    def figures(self, style: VenueName | None = None) -> dict[str, Figure]:
         """All figures of the page, by name; a name with a number behind it is one of several panels.
 
-        Raises:
-            UserError: nothing was exported yet.
-        """
-        return self.summary.figures()
-
-    def plot(self, name: str, ax: Axes | None = None) -> Figure:
-        """One figure of the page, drawn into ``ax`` if that is given.
+        Args:
+            style: ``icml``, ``neurips``, ``iclr``, ``cvpr``, ``tpami`` or ``slides``: their widths and letters, with keys, and
+                readable in grey; None: as on the page, which has the keys beside its figures.
 
         Raises:
-            UserError: there is no such figure.
+            UserError: nothing was exported yet, or there is no such style.
         """
-        return self.summary.plot(name, ax)
+        return self.summary.figures(style)
 
-    def to_latex(self, name: str | None = None, columns: Sequence[str] | None = None) -> str:
-        """A table of the summary as LaTeX (booktabs).
+    def plot(self, name: str, ax: Axes | None = None, style: VenueName | None = None) -> Figure:
+        """One figure of the page, drawn into ``ax`` if that is given; ``style``: as of `figures`.
+
+        Raises:
+            UserError: there is no such figure or style.
+        """
+        return self.summary.plot(name, ax, style)
+
+    def to_latex(
+        self, name: str | None = None, columns: Sequence[str] | None = None, intervals: IntervalForm = "brackets"
+    ) -> str:
+        """A table of the summary as LaTeX (booktabs, siunitx).
 
         Args:
             name: of the table; None: the first one.
             columns: keys of columns, in the order that they are to have; None: all.
+            intervals: ``brackets``, ``scripts``, ``plus-minus`` or ``none``, as of ``seqsearch tables``.
 
         Raises:
             UserError: there is no such table or column, or nothing was exported yet.
         """
-        return self.summary.to_latex(name, columns)
+        return self.summary.to_latex(name, columns, intervals)
 
     def report(self) -> Path:
         """The page, which a finished run has written.

@@ -9,7 +9,10 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from protocols.api.choice import one_of
-from protocols.report.figures import Drawing, drawn, figure_of, png
+from protocols.report.figure_files import by_name, distinct
+from protocols.report.figures import Drawing, Look, drawn, figure_of, looking, png
+from protocols.report.latex import FORMS, IntervalForm, tabular
+from protocols.report.styles import VENUES, VenueName, style_of
 from protocols.report.table import Table
 from protocols.report.view import View
 from protocols.running.provenance import STAND_IN, stand_in
@@ -44,7 +47,7 @@ class Summary:
 
     @cached_property
     def tables(self) -> dict[str, Table]:
-        """Tables by name. Each has ``frame()``, ``records()``, ``csv()``, ``markdown()`` and ``latex()``; values are fractions,
+        """Tables by name. Each has ``frame()``, ``records()``, ``csv()`` and ``markdown()``; values are fractions,
         megabytes and seconds."""
         return {t.name: t for t in self._view.all_tables()}
 
@@ -52,56 +55,61 @@ class Summary:
         """What ``seqsearch show --json`` prints of it, but for hyperparameters."""
         return self._view.to_json()
 
-    def figures(self) -> dict[str, Figure]:
+    def figures(self, style: VenueName | None = None) -> dict[str, Figure]:
         """Figures by name; see `seqsearch.Run.figures`."""
-        return self._drawn()[0]
+        return self._drawn(style)[0]
 
-    def plot(self, name: str, ax: Axes | None = None) -> Figure:
+    def plot(self, name: str, ax: Axes | None = None, style: VenueName | None = None) -> Figure:
         """One figure; see `seqsearch.Run.plot`."""
         from matplotlib.axes import Axes
 
         if not isinstance(ax, Axes | None):
             raise UserError(f"ax must be the axes of one plot, not {shown(type(ax).__name__)}")
-        by_name, begun = self._drawn()
-        one_of(name, by_name, "there is no figure")
+        figures, begun = self._drawn(style)
+        one_of(name, figures, "there is no figure")
         if ax is None:
-            return by_name[name]
-        number = next((i for i, figure in enumerate(begun) if figure is by_name[name]), None)
+            return figures[name]
+        number = next((i for i, figure in enumerate(begun) if figure is figures[name]), None)
         if number is None:
             raise UserError(f"figure {name} has axes of its own: leave ax out")
-        return self._drawn(ax, number)[0][name]
+        return self._drawn(style, ax, number)[0][name]
 
-    def _drawn(self, ax: Axes | None = None, number: int = -1) -> tuple[dict[str, Figure], list[Figure]]:
+    def _drawn(
+        self, style: VenueName | None, ax: Axes | None = None, number: int = -1
+    ) -> tuple[dict[str, Figure], list[Figure]]:
         """Figures by name, and in the order in which they were begun; the one with this number is drawn into ``ax``."""
-        with drawn(Drawing(ax, number)) as drawing:
-            there = [p for p in self._view.draws() if p.panels]
-        by_name = {
-            p.name if len(p.panels) == 1 else f"{p.name}-{n}": panel.figure
-            for p in there
-            for n, panel in enumerate(p.panels, 1)
-        }
-        for figure in by_name.values():
-            if ax is None or figure is not figure_of(ax):  # a notebook knows only figures of pyplot
-                vars(figure)["_repr_png_"] = partial(png, figure)
-        return by_name, drawing.figures
+        if style is not None:
+            one_of(style, VENUES, "there is no style")
+        look = None if style is None else Look(style_of(style), latex=False)
+        with looking(look), drawn(Drawing(ax, number)) as drawing:
+            found = by_name(self._view.draws())
+            own = None if ax is None else figure_of(ax)
+            for panels, panel in found.values():
+                if look is not None and panel.figure is not own:
+                    distinct(panel.figure, panel.title if len(panels.panels) > 1 else "")
+        for _, panel in found.values():
+            if panel.figure is not own:  # a notebook knows only figures of pyplot
+                vars(panel.figure)["_repr_png_"] = partial(png, panel.figure)
+        return {name: panel.figure for name, (_, panel) in found.items()}, drawing.figures
 
-    def to_latex(self, name: str | None = None, columns: Sequence[str] | None = None) -> str:
+    def to_latex(
+        self, name: str | None = None, columns: Sequence[str] | None = None, intervals: IntervalForm = "brackets"
+    ) -> str:
         """A table for a paper; see `seqsearch.Run.to_latex`."""
         if not self.tables:
             raise UserError("the summary has no table")
         if name is not None:
             one_of(name, self.tables, "there is no table")
         table = self.tables[name] if name is not None else next(iter(self.tables.values()))
-        if columns is None:
-            return table.latex()
-        keys = [c.key for c in table.columns]
-        if isinstance(columns, str) or not columns:
-            raise UserError(f"columns must be a list of keys: {', '.join(keys)}")
-        for key in columns:
-            one_of(key, keys, f"table {table.name} has no column")
-        places = [keys.index(c) for c in columns]
-        rows = tuple(tuple(row[i] for i in places) for row in table.rows)
-        return dataclasses.replace(table, columns=tuple(table.columns[i] for i in places), rows=rows).latex()
+        if columns is not None:
+            keys = [c.key for c in table.columns]
+            if isinstance(columns, str) or not columns:
+                raise UserError(f"columns must be a list of keys: {', '.join(keys)}")
+            for key in columns:
+                one_of(key, keys, f"table {table.name} has no column")
+            table = table.only(columns)
+        one_of(intervals, FORMS, "there is no form of intervals")
+        return tabular(table, intervals)
 
     def __repr__(self) -> str:
         return f"<summary: {self.headline}>"

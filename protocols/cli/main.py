@@ -32,6 +32,7 @@ OTHERS = {
     "demo": ("demo:demo", "Run a study that needs no data and takes minutes."),
     "export": ("exchange:export", "Write sequences for PILOT, PyCIL, Mammoth, Avalanche and others."),
     "extend": ("runs:extend", "Continue a finished run of cldyb with more tasks."),
+    "figures": ("paper:figures", "Write the figures of runs as files for a paper."),
     "import": ("exchange:import_", "Read a class order or configuration of another toolbox."),
     "methods": ("methods:methods", "List the methods with their parameters, or describe one."),
     "metrics": ("metrics:metrics", "Explain the columns of the tables, with formula, unit and source."),
@@ -45,6 +46,7 @@ OTHERS = {
     "split": ("runs:split", "List the images of a run or pool by part."),
     "status": ("runs:status", "How a run is doing: running, stopped, killed or finished."),
     "stream": ("stream:stream", "Make a stream of your own samples, or look at one."),
+    "tables": ("paper:tables", "Write the tables of runs for a paper: LaTeX, CSV, Markdown, HTML."),
 }
 """Of other commands: the function, in a module beside this one, and what the list of commands says."""
 

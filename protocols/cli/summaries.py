@@ -13,12 +13,12 @@ from protocols.report.commands import hyperparameters, sequences
 from protocols.report.commands.status import show as show_status
 from protocols.report.terminal import render
 from protocols.report.text import show
-from protocols.report.view import view_of
-from protocols.running.protocol import Exported, Protocol, protocols
+from protocols.report.view import protocol_of, view_of
+from protocols.running.protocol import Exported, Protocol
 from protocols.running.provenance import STAND_IN, stand_in
 from protocols.running.status import is_running, status
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import copyable, shown
+from seqsearch.core.text import copyable
 from seqsearch.results.in_names import read_in_names
 from seqsearch.results.run import read_config
 from seqsearch.results.schema import SEQUENCES, STATS
@@ -33,7 +33,7 @@ def print_summary(run: Path, as_json: bool, details: bool = False) -> None:
     Raises:
         UserError: no run, or it is running, and nothing of it was exported yet.
     """
-    protocol = _protocol_of(run)
+    protocol = protocol_of(run)
     _warn_if_running(run, exported := Inside(run).has(STATS))
     if not exported and status(run).state != "finished":
         show_status(run, as_json=as_json, again=False)
@@ -47,7 +47,7 @@ def print_sequences(run: Path, as_json: bool) -> None:
     Raises:
         UserError: no run, one whose protocol has none, or nothing of it was exported yet.
     """
-    protocol = _protocol_of(run)
+    protocol = protocol_of(run)
     if SEQUENCES.file not in protocol.exports:
         raise UserError(
             f"run {run} is of seqsearch {protocol.command}, which has no task sequences: leave --sequence out"
@@ -74,21 +74,6 @@ def _warn_if_running(run: Path, exported: bool) -> None:
         raise UserError(said)
     if exported and (said := is_running(run, "what follows is what it had before")):
         click.echo(said, err=True)
-
-
-def _protocol_of(run: Path) -> Protocol:
-    """Return the protocol that the run's ``config.json`` names.
-
-    Raises:
-        UserError: the folder is no run, or ``config.json`` names no known protocol.
-    """
-    name = read_config(run).get("protocol")
-    protocol = protocols().get(name) if isinstance(name, str) else None
-    if protocol is None:
-        raise UserError(
-            f"{run}/config.json: protocol is {shown(json.dumps(name)[:60])}, none of {', '.join(protocols())}"
-        )
-    return protocol
 
 
 def print_exported(

@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 from markupsafe import Markup
 
 from protocols.report.labels import runs
+from protocols.report.styles import UNITS, Style
 from seqsearch.core.text import shown
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ STYLE: dict[str, Any] = {
     "figure.constrained_layout.use": True,
     "figure.dpi": 72,
     "figure.facecolor": "none",
-    "font.size": 11,
+    "font.size": UNITS,
     "grid.color": COLOURS["rule"],
     "lines.linewidth": 2.2,
     "lines.markersize": 5,
@@ -83,13 +84,43 @@ def sharing(items: Sequence[Item]) -> list[Sequence[Item]]:
     return [items[i : i + len(SERIES)] for i in range(0, len(items), len(SERIES))]
 
 
+class Look(NamedTuple):
+    """A style, and whether LaTeX sets its text."""
+
+    style: Style
+    latex: bool
+
+
+_look: ContextVar[Look | None] = ContextVar("look", default=None)
+
+
+@contextmanager
+def looking(look: Look | None) -> Iterator[None]:
+    """A block in which figures look as in a venue's papers; with None as on a page."""
+    token = _look.set(look)
+    try:
+        yield
+    finally:
+        _look.reset(token)
+
+
+def units(size: float) -> float:
+    """A size on a page in points of the current look: it goes with the size of letters."""
+    look = _look.get()
+    return size * look.style.size / UNITS if look else size
+
+
 @contextmanager
 def styled() -> Iterator[None]:
-    """A block in which matplotlib has its own defaults and `STYLE`, whatever the user has set."""
+    """A block in which matplotlib has its own defaults, `STYLE` and the current look, whatever the user has set."""
     import matplotlib
 
     own = {k: v for k, v in matplotlib.rcParamsDefault.items() if not k.startswith("backend")}
-    with matplotlib.rc_context({**own, **STYLE}), warnings.catch_warnings():
+    look = _look.get()
+    with (
+        matplotlib.rc_context({**own, **STYLE, **(look.style.settings(look.latex) if look else {})}),
+        warnings.catch_warnings(),
+    ):
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # the reader's browser has it
         warnings.filterwarnings("ignore", message="constrained_layout not applied")  # names leave no room
         warnings.filterwarnings("ignore", category=matplotlib.MatplotlibDeprecationWarning)
@@ -126,7 +157,9 @@ def axes_of(ax: Axes | None, width: float = WIDTH, height: float = HEIGHT) -> Ax
     if ax is None:
         from matplotlib.figure import Figure
 
-        ax = Figure(figsize=(width / 72, height / 72)).subplots()
+        look = _look.get()
+        size = look.style.inches(width, height, WIDE) if look else (width / 72, height / 72)
+        ax = Figure(figsize=size).subplots()
     if drawing is not None:
         drawing.figures.append(figure_of(ax))
     return ax

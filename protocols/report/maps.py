@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from protocols.report.figures import COLOURS, HEIGHT, WIDTH, axes_of, figure_of, styled
+from protocols.report.figures import COLOURS, HEIGHT, WIDTH, axes_of, figure_of, styled, units
 from protocols.report.text import percent
 from seqsearch.core.text import shown
 
@@ -46,10 +46,14 @@ def cells(
             ax.text(j + 0.5, i + 0.5, percent(value), ha="center", va="center", color=COLOURS["text"])
         for i, j in framed:
             ax.add_patch(
-                Rectangle((j + 0.04, i + 0.08), 0.92, 0.84, fill=False, edgecolor=COLOURS["found"], linewidth=2.2)
+                Rectangle(
+                    (j + 0.04, i + 0.08), 0.92, 0.84, fill=False, edgecolor=COLOURS["found"], linewidth=units(2.2)
+                )
             )
         if column is not None:
-            ax.add_patch(Rectangle((column, 0), 1, len(rows), fill=False, edgecolor=COLOURS["soft"], linewidth=2.2))
+            ax.add_patch(
+                Rectangle((column, 0), 1, len(rows), fill=False, edgecolor=COLOURS["soft"], linewidth=units(2.2))
+            )
         ax.set_xlim(-0.05, len(columns) + 0.05)
         ax.set_ylim(len(rows) + 0.05, -0.05)
         ax.set_xticks([j + 0.5 for j in range(len(columns))], [shown(name) for name in columns])

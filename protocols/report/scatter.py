@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from protocols.report.figures import COLOURS, axes_of, figure_of, styled
+from protocols.report.figures import COLOURS, axes_of, figure_of, styled, units
 from protocols.report.shapes import dotted, in_percent
 from seqsearch.core.text import shown, shown_lines
 
@@ -41,11 +41,11 @@ def scatter(
         ax = axes_of(ax)
         for group in groups:
             x, y = zip(*group.points, strict=True)
-            size, faint = (3.4 if len(x) > 60 else 5), group.colour == "soft"
+            size, faint = units(3.4 if len(x) > 60 else 5), group.colour == "soft"
             dotted(ax, x, y, group.colour, group.name, faint=faint, markersize=size)
         if diagonal:
             ends = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
-            ax.plot(ends, ends, color=COLOURS["soft"], linestyle=(0, (1, 2)), linewidth=1.2, label="both alike")
+            ax.plot(ends, ends, color=COLOURS["soft"], linestyle=(0, (1, 2)), linewidth=units(1.2), label="both alike")
             ax.set_xlim(ends)
             ax.set_ylim(ends)
         ax.set_xlabel(shown(x_name))
@@ -115,6 +115,6 @@ def rug(ax: Axes, marks: Sequence[Dots]) -> None:
     from matplotlib.markers import TICKUP
 
     for i, group in enumerate(marks):
-        x, size = [x for x, _ in group.points], 32 * (1 - 0.6 * i / len(marks))
-        way: dict[str, Any] = {"marker": TICKUP, "markersize": size, "markeredgewidth": 2.2}
+        x, size = [x for x, _ in group.points], units(32 * (1 - 0.6 * i / len(marks)))
+        way: dict[str, Any] = {"marker": TICKUP, "markersize": size, "markeredgewidth": units(2.2)}
         dotted(ax, x, [0.0] * len(x), group.colour, group.name, transform=ax.get_xaxis_transform(), **way)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.cells import cell_len
 
-from protocols.report.figures import COLOURS, HEIGHT, STYLE, WIDE, Panel, Panels, axes_of, figure_of, styled
+from protocols.report.figures import COLOURS, HEIGHT, WIDE, Panel, Panels, axes_of, figure_of, styled, units
 from protocols.report.labels import labels
+from protocols.report.styles import UNITS
 from protocols.report.text import percent, samples
 from seqsearch.core.text import shown
 from seqsearch.stats.interval import Interval
@@ -36,7 +37,7 @@ def beside(ax: Axes, text: str, x: float, y: float, colour: str, away: float = 6
     ax.annotate(
         text,
         (x, y),
-        (away, 0),
+        (units(away), 0),
         textcoords="offset points",
         ha="left" if away > 0 else "right",
         va="center",
@@ -52,9 +53,9 @@ def _make_room(ax: Axes, text: str, at: tuple[float, float], away: float) -> Non
     """For a label in letters that a browser draws wider than matplotlib's font, which may lack them."""
     from matplotlib.offsetbox import AnnotationBbox, DrawingArea
 
-    box, side = DrawingArea(0.6 * STYLE["font.size"] * cell_len(text), 1), (float(away < 0), 0.5)
+    box, side = DrawingArea(0.6 * units(UNITS) * cell_len(text), 1), (float(away < 0), 0.5)
     way: dict[str, Any] = {"boxcoords": "offset points", "box_alignment": side, "frameon": False, "pad": 0}
-    ax.add_artist(AnnotationBbox(box, at, (away, 0), annotation_clip=False, **way))
+    ax.add_artist(AnnotationBbox(box, at, (units(away), 0), annotation_clip=False, **way))
 
 
 def dotted(
@@ -75,8 +76,8 @@ def dotted(
 def apart(positions: Sequence[float], ax: Axes) -> list[float]:
     """Where labels at these heights stand so that none covers another, in their order."""
     low, high = ax.get_ylim()
-    tall = 72 * figure_of(ax).get_figheight() - 50  # without the names of the axis
-    gap = (high - low) * 12 / tall
+    tall = 72 * figure_of(ax).get_figheight() - units(50)  # without the names of the axis
+    gap = (high - low) * units(12) / tall
     order = sorted(range(len(positions)), key=lambda i: positions[i])
     placed = list(positions)
     for before, i in pairwise(order):
@@ -158,13 +159,13 @@ def curves(
                 ax.fill_between(line.x, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
             way: dict[str, Any] = {"marker": "" if many else "o", "clip_on": many}
             if line.dashed:
-                way |= {"linestyle": DASHED, "markerfacecolor": COLOURS["page"], "linewidth": 1.6}
+                way |= {"linestyle": DASHED, "markerfacecolor": COLOURS["page"], "linewidth": units(1.6)}
             ax.plot(line.x, line.y, color=colour, label=shown(line.name), **way)
         if y is not None:
             ax.set_ylim(*y)
         _counted(ax, log_x)
         if mark is not None:
-            ax.axvline(mark, color=COLOURS["soft"], linestyle=DASHED, linewidth=1.2)
+            ax.axvline(mark, color=COLOURS["soft"], linestyle=DASHED, linewidth=units(1.2))
         ax.set_xlabel(shown(x_name))
         ax.set_ylabel(y_name)
         if percent_y:
@@ -338,7 +339,7 @@ def slopes(lines: Sequence[Slope], names: tuple[str, str], ax: Axes | None = Non
                 beside(ax, f"{percent(value)}{name}", at, y, line.colour, away, "bold")
         ax.set_xticks([0, 1], [shown(name) for name in names])
         ax.xaxis.tick_top()
-        ax.tick_params(axis="x", pad=9)
+        ax.tick_params(axis="x", pad=units(9))
         ax.set_yticks([])
         ax.spines["bottom"].set_visible(False)
         return figure_of(ax)
@@ -375,10 +376,14 @@ def bars(rows: Sequence[Bar], x_name: str, ax: Axes | None = None) -> Figure:
         for i, row in enumerate(rows):
             width, colour = row.high - row.low, COLOURS[row.colour]
             [bar] = ax.barh([i], [width], 0.5, [row.low], color=(colour, FAINT), label=shown(row.kind))
-            bar.set(edgecolor=colour, linewidth=1.2 if width > 0 else 2.2)  # without a width its edge is all there is
+            bar.set(
+                edgecolor=colour, linewidth=units(1.2 if width > 0 else 2.2)
+            )  # without a width its edge is all there is
             for j, (kind, mark, values) in enumerate(row.marks):
-                size = 18 - 5 * min(j, 2)  # so that none hides another
-                dotted(ax, values, [i] * len(values), mark, kind, marker="|", markersize=size, markeredgewidth=2.2)
+                size = units(18 - 5 * min(j, 2))  # so that none hides another
+                dotted(
+                    ax, values, [i] * len(values), mark, kind, marker="|", markersize=size, markeredgewidth=units(2.2)
+                )
             if row.end:
                 last = max([row.high, *(v for _, _, values in row.marks for v in values)])
                 beside(ax, row.end, last, i, row.colour, weight="bold")

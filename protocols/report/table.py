@@ -1,7 +1,7 @@
 """Tables: columns with their descriptions, and rows of values.
 
-A column is described in its `Column` object and nowhere else. A table writes itself for a terminal, a page, JSON, CSV, Markdown,
-LaTeX and pandas. docs/metrics.md is made of the same columns.
+A column is described in its `Column` object and nowhere else. A table writes itself for a terminal, a page, JSON, CSV, Markdown
+and pandas; `protocols.report.latex` writes LaTeX. docs/metrics.md is made of the same columns.
 """
 
 from __future__ import annotations
@@ -83,6 +83,16 @@ class Marked:
     scale: Scale | None = None
 
 
+class Cell(NamedTuple):
+    """A cell as it is shown: its value, the bounds of its interval (empty without one), its mark, and whether it is bold."""
+
+    main: str
+    low: str = ""
+    high: str = ""
+    mark: str = ""
+    bold: bool = False
+
+
 Value = str | float | Interval | Marked | tuple[float | None, ...] | None
 """Value of a cell. A tuple has the figures of a column with ``parts``. Text is shown unchanged."""
 
@@ -140,20 +150,27 @@ class Column:
         parts = self.parts or (("", "_low", "_high") if self.over else ("",))
         return tuple(self.key + part for part in parts)
 
-    def text(self, value: Value, mark: str = "") -> str:
-        """The text of a cell: ``81.2 [79.0, 83.1]`` with an interval, ``81.2* [79.0, 83.1]`` with an interval and a mark."""
+    def cell(self, value: Value) -> Cell:
+        """A value as it is shown, in its parts."""
         if isinstance(value, Marked):
-            text = replace(self, scale=value.scale or self.scale).text(value.value, value.mark)
-            return Bold(text) if value.bold else text
+            found = replace(self, scale=value.scale or self.scale).cell(value.value)
+            return found._replace(mark=value.mark, bold=value.bold)
         if isinstance(value, Interval):
-            bounds = ", ".join(map(self.scale.text, (value.low, value.high)))
-            there = self.text(value.value, mark)
-            return there if math.isnan(value.low) else f"{there} [{bounds}]"
+            found = self.cell(value.value)
+            if math.isnan(value.low):
+                return found
+            return found._replace(low=self.scale.text(value.low), high=self.scale.text(value.high))
         if isinstance(value, str):
-            return value or self.none
+            return Cell(value or self.none)
         if isinstance(value, tuple):
-            return self.scale.text(value)
-        return (self.none if value is None or not math.isfinite(value) else self.scale.text(value)) + mark
+            return Cell(self.scale.text(value))
+        return Cell(self.none if value is None or not math.isfinite(value) else self.scale.text(value))
+
+    def text(self, value: Value) -> str:
+        """The text of a cell: ``81.2 [79.0, 83.1]`` with an interval, ``81.2* [79.0, 83.1]`` with an interval and a mark."""
+        main, low, high, mark, bold = self.cell(value)
+        text = f"{main}{mark} [{low}, {high}]" if low else f"{main}{mark}"
+        return Bold(text) if bold else text
 
     def plain(self, value: Value) -> tuple[str | float | None, ...]:
         """A value for each of `keys`; None for an empty text and for a number that is not finite."""
@@ -277,6 +294,13 @@ class Table:
             found.append(key)
         return found
 
+    def only(self, keys: Sequence[str]) -> Table:
+        """The table with the columns of these keys, in this order."""
+        known = [c.key for c in self.columns]
+        places = [known.index(key) for key in keys]
+        rows = tuple(tuple(row[i] for i in places) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[i] for i in places), rows=rows)
+
     def _plain(self) -> Iterator[list[str | float | None]]:
         for row in self.rows:
             yield [v for c, value in zip(self.columns, row, strict=True) for v in c.plain(value)]
@@ -305,14 +329,6 @@ class Table:
         """A pipe table."""
         return "\n".join(_pipes([tuple(c.title for c in self.columns), *self.texts], [c.left for c in self.columns]))
 
-    def latex(self) -> str:
-        """A ``tabular`` for the package booktabs, names left, figures right."""
-        alignment = "".join("l" if c.left else "r" for c in self.columns)
-        head, *rows = (" & ".join(map(tex, row)) for row in [tuple(c.title for c in self.columns), *self.texts])
-        lines = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", rf"{head} \\", r"\midrule"]
-        lines += [*(rf"{row} \\" for row in rows), r"\bottomrule", r"\end{tabular}", ""]
-        return "\n".join(lines)
-
 
 def table(
     layout: Layout, lead: str, rows: Sequence[Sequence[Value]], columns: Sequence[Column] = (), title: str = ""
@@ -331,14 +347,3 @@ def _pipes(rows: Sequence[Sequence[str]], left: Sequence[bool]) -> Iterator[str]
     head, *body = ([shown(text).replace("\\", "\\\\").replace("|", "\\|") for text in row] for row in rows)
     for row in (head, ["---" if it else "---:" for it in left], *body):
         yield f"| {' | '.join(row)} |"
-
-
-_TEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-}  # fmt: skip
-
-
-def tex(text: str) -> str:
-    """Text for LaTeX, with every character escaped that would be a command."""
-    return "".join(_TEX.get(c, c) for c in shown(text))

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from protocols.report.notes import Note, by_importance
 from protocols.report.plain import plain
 from protocols.report.table import Table
-from protocols.running.protocol import Exported, Protocol
+from protocols.running.protocol import Exported, Protocol, protocols
+from seqsearch.core.errors import UserError
+from seqsearch.core.text import shown
 from seqsearch.pools.base import Pool
+from seqsearch.results.run import read_config
 
 if TYPE_CHECKING:
     from protocols.report.figures import Panels
@@ -104,3 +109,28 @@ def view_of(protocol: Protocol, exported: Exported) -> View:
     """The report of a run."""
     view: View = importlib.import_module(protocol.view).view(exported.summary, exported.results)
     return view
+
+
+def protocol_of(run: Path) -> Protocol:
+    """Return the protocol that the run's ``config.json`` names.
+
+    Raises:
+        UserError: the folder is no run, or ``config.json`` names no known protocol.
+    """
+    name = read_config(run).get("protocol")
+    protocol = protocols().get(name) if isinstance(name, str) else None
+    if protocol is None:
+        raise UserError(
+            f"{run}/config.json: protocol is {shown(json.dumps(name)[:60])}, none of {', '.join(protocols())}"
+        )
+    return protocol
+
+
+def view_of_run(run: Path) -> View:
+    """The report of a run, by its folder.
+
+    Raises:
+        UserError: the folder is no run, or nothing of it was exported yet.
+    """
+    protocol = protocol_of(run)
+    return view_of(protocol, protocol.read(run))

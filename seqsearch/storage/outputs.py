@@ -1,10 +1,13 @@
-"""Checks of a file that is to be made, before any work is spent on it."""
+"""Files and folders that are to be made: checks before any work is spent on them, and folders that are written anew."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from seqsearch.core.errors import UserError
+from seqsearch.storage.files import atomic_file
+from seqsearch.storage.inside import Inside
 
 
 def check_output(out: Path, suffix: str, force: bool, hint: str = "") -> None:
@@ -32,3 +35,34 @@ def check_folder(out: Path) -> None:
     """Raises UserError: the folder of ``out`` does not exist."""
     if not out.parent.is_dir():
         raise UserError(f"folder {out.parent} of {out} does not exist: make it first")
+
+
+def check_ours(out: Path, index: str) -> None:
+    """
+    Args:
+        index: a file that each folder of this kind has.
+
+    Raises:
+        UserError: ``out`` is a link or a file, or a folder with other files.
+    """
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        raise UserError(f"{out} is {'a link' if out.is_symlink() else 'no folder'}: choose another name")
+    if out.is_dir() and not Inside.below(out.absolute()).has(index) and any(out.iterdir()):
+        raise UserError(f"{out} has other files: name a folder to be made")
+
+
+def write_folder(out: Path, index: str, files: Mapping[str, bytes]) -> None:
+    """Write files into a folder, ``index`` last, over those of an earlier call.
+
+    Args:
+        files: contents by name; a name may begin with that of a folder and a slash.
+
+    Raises:
+        UserError: see `check_ours`; the disk is full, or a file is a link.
+    """
+    check_ours(out, index)
+    folder = Inside.below(out.absolute())
+    for name in sorted(files, key=lambda name: name == index):
+        *folders, file_name = name.split("/")
+        with atomic_file(folder.at(*folders), file_name) as file:
+            file.write(files[name])

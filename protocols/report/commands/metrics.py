@@ -24,6 +24,7 @@ LETTERS = (
 LAID_OUT = {
     "cldyb": "protocols.report.cldyb.tables",
     "compare": "protocols.report.compare.tables",
+    "costs": "protocols.report.costs",
     "duel": "protocols.report.duel.tables",
     "edge": "protocols.report.edge.tables",
     "explain": "protocols.report.explain.tables",

@@ -11,7 +11,7 @@ import numpy as np
 from protocols.evaluate.duel.summary import Again, DuelSummary
 from protocols.report.duel import notes
 from protocols.report.duel.tables import key, tables
-from protocols.report.figures import COLOURS, Panel, Panels, figure_of, styled
+from protocols.report.figures import COLOURS, Panel, Panels, figure_of, styled, units
 from protocols.report.gallery import Gallery, drawn, gallery
 from protocols.report.labels import AXIS, NAME, labels
 from protocols.report.notes import findings
@@ -105,7 +105,7 @@ def gap_rows(s: DuelSummary, ax: Axes | None = None) -> Figure:
         for i, (name, colour, gap) in enumerate([*means, *((n, c, w.gap) for n, c, w in again)], 1 if means else 0):
             _interval(ax, gap, i, colour)
             dotted(ax, [gap.value], [i], colour, name, marker="D")
-        ax.axvline(0, color=COLOURS["soft"], linestyle=DASHED, linewidth=1.2)
+        ax.axvline(0, color=COLOURS["soft"], linestyle=DASHED, linewidth=units(1.2))
         ax.grid(visible=False, axis="y")
         ax.set_xlabel(_minus(s))
         in_percent(ax.xaxis)

@@ -10,7 +10,7 @@ from protocols.evaluate.explain.figures import Measure
 from protocols.evaluate.explain.summary import Explained, Summary
 from protocols.report.explain import notes
 from protocols.report.explain.tables import MEASURED, key, tables
-from protocols.report.figures import COLOURS, WIDTH, Panel, Panels, axes_of, styled
+from protocols.report.figures import COLOURS, WIDTH, Panel, Panels, axes_of, styled, units
 from protocols.report.gallery import found_and_random
 from protocols.report.shapes import DASHED, Bar, bars, dotted
 from protocols.report.text import signed
@@ -86,7 +86,7 @@ def effects(e: Effects, ax: Axes | None = None) -> Figure:
         rows.append(Bar(name, "95 % interval, one by one", "found", low, high))
     with styled():
         ax = axes_of(ax, WIDTH, 24 * len(rows) + 60)
-        ax.axvline(0, color=COLOURS["soft"], linestyle=DASHED, linewidth=1.2)
+        ax.axvline(0, color=COLOURS["soft"], linestyle=DASHED, linewidth=units(1.2))
         figure, values = bars(rows, "points of accuracy", ax), [c.interval.value for c in e.effects.values()]
-        dotted(ax, values, range(len(rows)), "found", "estimate", marker="D", markersize=7)
+        dotted(ax, values, range(len(rows)), "found", "estimate", marker="D", markersize=units(7))
         return figure

@@ -18,6 +18,7 @@ import torch
 from matplotlib.figure import Figure
 
 import seqsearch as ss
+from protocols.report.latex import tabular
 from protocols.report.table import Column
 from seqsearch.core.errors import UserError
 from seqsearch.core.installation import ROOT
@@ -125,7 +126,7 @@ def test_summary_figures_and_latex(run: ss.Run) -> None:
     with pytest.raises(UserError, match=r"no figure 'task'; did you mean tasks or masked\?"):
         run.plot("task")
     [table] = [t for n, t in summary.tables.items() if n == next(iter(summary.tables))]
-    assert run.to_latex() == table.latex()
+    assert run.to_latex() == tabular(table)
     keys = [c.key for c in table.columns]
     assert run.to_latex(columns=keys[:2]).count("&") == 2
     with pytest.raises(UserError, match="has no column"):

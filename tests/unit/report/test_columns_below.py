@@ -34,8 +34,8 @@ from protocols.running.provenance import Provenance
 from seqsearch.extremes.find import Extreme
 from tests.unit.report.cldyb.test_notes import side
 
-WITHOUT = {"methods", "pools"}
-"""Whose columns say by themselves what they are, or by a line above them."""
+WITHOUT = {"costs", "methods", "pools"}
+"""Whose columns say by themselves what they are, or by a line above them; those of costs are in files for papers."""
 
 
 def shown(what: RenderableType) -> str:

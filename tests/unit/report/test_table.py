@@ -28,7 +28,6 @@ from protocols.report.table import (
     Table,
     Value,
     table,
-    tex,
 )
 from protocols.report.text import Bold
 from seqsearch.stats.interval import Interval
@@ -126,17 +125,11 @@ def test_keys_of_names_that_others_chose_are_all_different_and_no_formula() -> N
     assert names == "method\n'=HYPERLINK(1)\na\\x1b[2J\n"
 
 
-def test_markdown_and_latex_show_names_that_mean_something_there(made: Table) -> None:
+def test_markdown_shows_names_that_mean_something_there(made: Table) -> None:
     head, rule, *rows = made.markdown().splitlines()
     assert head == "| Method | Acc [95 %] | gain | time, s | of glyphs |"
     assert rule == "| --- | ---: | ---: | ---: | ---: |"
     assert rows[1] == "| a\\|b_<c>$%\\\\ | 50.0 | - | - | none of 3 |"
-    latex = made.latex().splitlines()
-    assert latex[0] == r"\begin{tabular}{lrrrr}"
-    assert latex[2] == r"Method & Acc [95 \%] & gain & time, s & of glyphs \\"
-    assert latex[5].startswith(r"a\textbar{}b\_\textless{}c\textgreater{}\$\%\textbackslash{} & 50.0 & ")
-    assert latex[-1] == r"\end{tabular}"
-    assert tex("a\x1b[2J") == r"a\textbackslash{}x1b[2J"
 
 
 def test_a_page_shows_names_and_runs_none() -> None:
