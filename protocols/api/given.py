@@ -139,7 +139,7 @@ def _classes(value: Any) -> list[type]:
 
 
 def _value(f: dataclasses.Field[Any] | None, value: Any, targets: Mapping[type, str]) -> Any:
-    if np.ndim(value) and type(value).__module__ == "numpy":
+    if type(value).__module__ == "numpy" and np.ndim(value):
         raise UserError(f"{f.name if f else 'this'} must be one value or a list, not an array of numpy")
     if f is not None and (kind := KINDS.get(_names(f))):
         items = _items(value, kind, targets)

@@ -51,6 +51,11 @@ def test_what_cannot_be_meant_is_refused(given: dict[str, Any], said: str, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+def test_lists_may_be_nested(tmp_path: Path) -> None:
+    run = ss.cldyb(**{**SMALL, "methods": [["simplecil", "ranpac:M=64"], ["ranpac:M=32"]], "out": tmp_path / "run"})
+    assert run.settings["methods"] == "simplecil,ranpac:M=64,ranpac:M=32"
+
+
 def test_none_stands_for_the_default(tmp_path: Path) -> None:
     run = ss.cldyb(**SMALL, seed=None, difficulty=None, clustering=None, out=tmp_path / "run")
     assert (run.settings["seed"], run.settings["temperature"], run.settings["clustering"]) == (0, 0.0, True)
