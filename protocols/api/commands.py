@@ -20,7 +20,7 @@ from protocols.api.run import Run
 from protocols.api.summary import Summary
 from protocols.evaluate.compare.agreement import agreement
 from protocols.evaluate.compare.table import read_table
-from protocols.running.protocol import Protocol, of_command
+from protocols.running.protocol import Protocol, flags_of, of_command
 from protocols.running.runtime import OPTIONS, TIME_BUDGET
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
@@ -59,22 +59,16 @@ def _help(known: Mapping[str, dataclasses.Field[Any] | None], protocols: Sequenc
     """The help of the command line for each keyword, under its headings."""
     groups: dict[str, Group] = {"time_budget": "where", "quiet": "output", "callbacks": "output", "out": "first"}
     texts = {"time_budget": TIME_BUDGET, **HERE}
-    flags = {f.name: f for p in protocols for f in [*p.flags, *([p.chosen_by] if p.chosen_by else [])]}
-    hints = {
-        n: h
-        for kind in (EngineOptions, *(p.settings for p in protocols))
-        for n, h in typing.get_type_hints(kind).items()
-    }
+    flags = flags_of(protocols)
+    hints = dict[str, Any]()
+    for record in (EngineOptions, *(p.settings for p in protocols)):
+        hints |= typing.get_type_hints(record)
     for name, f in known.items():
-        groups[name] = "first" if f is None else f.metadata["group"]
-        texts[name] = flags[name].help if f is None else f.metadata["help"]
-        choices = (
-            flags[name].choices
-            if f is None
-            else typing.get_args(hints[name])
-            if typing.get_origin(hints[name]) is typing.Literal
-            else ()
-        )
+        if f is None:
+            groups[name], texts[name], choices = "first", flags[name].help, flags[name].choices
+        else:
+            groups[name], texts[name] = f.metadata["group"], f.metadata["help"]
+            choices = typing.get_args(hints[name]) if typing.get_origin(hints[name]) is typing.Literal else ()
         texts[name] += f" One of {', '.join(choices)}." if choices else ""
     lines = ["", "", "Keywords, with the help of the command line:"]
     for group, heading in HEADINGS.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from protocols.api.callbacks import Callback
 from protocols.api.choice import one_of
 from protocols.api.custom_code import CustomCode, custom_code
-from protocols.running.protocol import Protocol
+from protocols.running.protocol import Protocol, flags_of
 from protocols.running.runtime import OPTIONS, Runtime, runtime_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
@@ -49,7 +49,7 @@ def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) ->
             raise UserError(f"{function}: no keyword {name!r}; {instead}it has {', '.join(known)}")
 
 
-def keywords(protocols: Iterable[Protocol]) -> dict[str, dataclasses.Field[Any] | None]:
+def keywords(protocols: Collection[Protocol]) -> dict[str, dataclasses.Field[Any] | None]:
     """Settings of these protocols and flags of their command, by name; None for a flag."""
     found: dict[str, dataclasses.Field[Any] | None] = {}
     for p in protocols:
@@ -58,8 +58,7 @@ def keywords(protocols: Iterable[Protocol]) -> dict[str, dataclasses.Field[Any] 
             for f in dataclasses.fields(p.settings)
             if not f.metadata.get("hidden") or f.metadata.get("argument")
         }
-        found |= dict.fromkeys(f.name for f in [*p.flags, *([p.chosen_by] if p.chosen_by else [])])
-    return found
+    return found | dict.fromkeys(flags_of(protocols))
 
 
 class Given:
@@ -86,7 +85,7 @@ class Given:
         self._known = known
         self.code: dict[type, CustomCode] = {}
         """Of each class."""
-        for f in (f for p in protocols for f in [*p.flags, *([p.chosen_by] if p.chosen_by else [])]):
+        for f in flags_of(protocols).values():
             if f.choices and f.name in self._values:
                 one_of(self._values[f.name], f.choices, f"{command}: there is no {f.name}")
         for name, value in self._values.items():

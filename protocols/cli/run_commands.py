@@ -16,7 +16,7 @@ from protocols.cli.grouped import RunCommand, grouped_option
 from protocols.cli.options import given, read_yaml, settings_options
 from protocols.cli.runtime_options import runtime_options
 from protocols.cli.types import Choice
-from protocols.running.protocol import Flag, Protocol, of_command
+from protocols.running.protocol import Flag, Protocol, flags_of, of_command
 from seqsearch.core import stop
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import flag
@@ -36,7 +36,7 @@ def run_command(name: str, protocols: tuple[Protocol, ...] = ()) -> click.Comman
     """The command that makes and resumes the runs of protocols, of which flags choose one; by default those of this name."""
     protocols = protocols or of_command(name)
     first = protocols[0]
-    flags = [*first.flags, *(p.chosen_by for p in protocols if p.chosen_by)]
+    flags = flags_of(protocols).values()
 
     @click.pass_context
     def call(

@@ -10,7 +10,7 @@ import dataclasses
 import importlib
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -257,6 +257,12 @@ def commands() -> dict[str, str]:
     files = [*here.glob("*/protocol.py"), *here.glob("evaluate/*/protocol.py")]
     found = [f.parent for f in files if f != Path(__file__)]
     return {f.name: ".".join((*f.relative_to(here.parent).parts, "protocol")) for f in sorted(found)}
+
+
+def flags_of(protocols: Collection[Protocol]) -> dict[str, Flag]:
+    """Flags of the command that these protocols share, by name; those that choose one of them included."""
+    found = {f.name: f for p in protocols for f in p.flags}
+    return found | {p.chosen_by.name: p.chosen_by for p in protocols if p.chosen_by}
 
 
 def of_command(command: str) -> tuple[Protocol, ...]:
