@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -157,8 +158,9 @@ def test_sequences_are_named_by_id_place_or_themselves(run: ss.Run) -> None:
     for wrong in (-1, 12, True, "random-9"):
         with pytest.raises(UserError, match="has no sequence"):
             run.matrix("simplecil", wrong)
+    nothing: Any = None
     with pytest.raises(UserError, match="tasks must be a whole number, not None"):
-        run.extend(None)  # type: ignore[arg-type]  # what a program may give
+        run.extend(nothing)
 
 
 def test_a_handle_stays_what_it_is_wherever_the_process_goes(

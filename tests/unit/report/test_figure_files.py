@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from matplotlib.axes import Axes
@@ -94,8 +95,9 @@ def test_a_style_in_python_is_that_of_the_files(run: Path) -> None:
     assert figure.get_figwidth() == pytest.approx(3.25)
     assert figure.legends
     assert not ss.open(run).plot("tasks-1").legends
+    mistyped: Any = "icm"
     with pytest.raises(UserError, match=r"there is no style 'icm'; did you mean icml\?"):
-        ss.open(run).plot("tasks-1", style="icm")  # type: ignore[arg-type]  # what a user may type
+        ss.open(run).plot("tasks-1", style=mistyped)
 
 
 def test_a_folder_gets_files_and_captions_and_is_written_again(run: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from protocols.report.latex import FORMS, Macro, commands, floating, macros, tabular, tex
+from protocols.report.latex import FORMS, IntervalForm, Macro, commands, floating, macros, tabular, tex
 from protocols.report.table import DIFFERENCE, DOWN, OURS, PERCENT, UP, Column, Layout, Marked, Scale, Table, table
 from seqsearch.stats.interval import Interval
 
@@ -50,9 +50,9 @@ def test_figures_are_aligned_by_siunitx_and_what_stands_behind_them_is_a_column(
         ("none", ["*", ""]),
     ],
 )
-def test_intervals_are_as_the_user_chooses(form: str, behind: list[str]) -> None:
+def test_intervals_are_as_the_user_chooses(form: IntervalForm, behind: list[str]) -> None:
     assert form in FORMS
-    text = tabular(made(), form)  # type: ignore[arg-type]  # one of them
+    text = tabular(made(), form)
     assert [cells(text, row)[2].strip() for row in (0, 1)] == behind
 
 

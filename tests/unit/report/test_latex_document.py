@@ -16,9 +16,13 @@ from protocols.report.table_files import Wanted, files, tables_of
 from tests.unit.api.small import SMALL
 from tests.unit.report.test_latex import HOSTILE, made
 
+PACKAGES = "texlive-latex-extra texlive-science texlive-fonts-recommended cm-super-minimal dvipng"
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.skipif(not (shutil.which("pdflatex") and shutil.which("dvipng")), reason="LaTeX is not installed"),
+    pytest.mark.skipif(
+        not (shutil.which("pdflatex") and shutil.which("dvipng")),
+        reason=f"no LaTeX here (Debian: apt-get install {PACKAGES})",
+    ),
 ]
 PAPER = r"""\documentclass[twocolumn]{article}
 \setlength{\textwidth}{6.75in}\setlength{\columnsep}{0.25in}
