@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import itertools
 import json
 import math
 import re
@@ -20,7 +19,7 @@ from protocols.report.figures import COLOURS, Look, Panel, Panels, looking, styl
 from protocols.report.labels import labels
 from protocols.report.latex import tex
 from protocols.report.styles import FormatName, VenueName, style_of
-from protocols.report.view import View, view_of_run
+from protocols.report.view import View, names_of, view_of_run
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import counted, shown
 from seqsearch.storage.outputs import check_ours, write_folder
@@ -213,9 +212,8 @@ def write_figures(runs: Sequence[Path], venue: VenueName, kind: FormatName, out:
     views = [view_of_run(run) for run in runs]
     check_ours(out, INDEX)
     latex = latex and has_latex(kind)
-    names = _different([run.resolve().name for run in runs])
     found, contents = [], dict[str, bytes]()
-    for run, name, view in zip(runs, names, views, strict=True):
+    for name, view in zip(names_of(runs), views, strict=True):
         made = []
         for f in figure_files(view, venue, kind, latex):
             file = f"{f.name}.{kind}" if len(runs) == 1 else f"{name}/{f.name}.{kind}"
@@ -223,24 +221,12 @@ def write_figures(runs: Sequence[Path], venue: VenueName, kind: FormatName, out:
             made.append(
                 {"name": f.name, "file": file, "caption": f.caption, "values": f.label, "latex": f.latex, "why": f.why}
             )
-        found.append({"run": run.resolve().name, "figures": made})
+        found.append({"run": name, "figures": made})
     if kind == "pgf":
         contents["preamble.tex"] = PGF_PREAMBLE
     index = {"style": venue, "to": kind, "fonts": _fonts(venue, kind, found), "runs": found}
     write_folder(out, INDEX, {**contents, INDEX: json.dumps(index, indent=1).encode()})
     return index
-
-
-def _different(names: Sequence[str]) -> list[str]:
-    """Names of folders; one that came before has a number behind it."""
-    found: list[str] = []
-    for name in names:
-        again = itertools.count(2)
-        unused = name
-        while unused in found:
-            unused = f"{name}-{next(again)}"
-        found.append(unused)
-    return found
 
 
 def _fonts(venue: VenueName, kind: FormatName, found: Sequence[Mapping[str, Any]]) -> str:

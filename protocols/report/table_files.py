@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from protocols.report.costs import with_costs
 from protocols.report.latex import PREAMBLE, IntervalForm, commands, floating, macros
 from protocols.report.table import Column, Table
-from protocols.report.view import View, view_of_run
+from protocols.report.view import View, names_of, view_of_run
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import did_you_mean, shown
 from seqsearch.results.costs import method_costs
@@ -44,11 +44,12 @@ def tables_of(runs: Sequence[Path], wanted: Wanted) -> tuple[list[Table], list[s
     """
     views = [view_of_run(run) for run in runs]
     names = _names(views, wanted.tables)
+    costs = [method_costs(run) if wanted.costs else {} for run in runs]
     found = []
     for name in names:
         parts = [
-            (run, _with_costs(table, run, wanted.costs))
-            for run, view in zip(runs, views, strict=True)
+            (run, with_costs(table, of, wanted.costs) if wanted.costs and table.columns[0].key == "method" else table)
+            for run, view, of in zip(names_of(runs), views, costs, strict=True)
             for table in view.all_tables()
             if table.name == name
         ]
@@ -72,13 +73,7 @@ def _names(views: Sequence[View], asked: Sequence[str]) -> list[str]:
     return found
 
 
-def _with_costs(table: Table, run: Path, keys: Sequence[str]) -> Table:
-    if not keys or table.columns[0].key != "method":
-        return table
-    return with_costs(table, method_costs(run), keys)
-
-
-def _stacked(parts: Sequence[tuple[Path, Table]], runs: int) -> Table:
+def _stacked(parts: Sequence[tuple[str, Table]], runs: int) -> Table:
     """The tables of this name below each other, with the name of the run before each row."""
     (first_run, first), *others = parts
     if runs == 1:
@@ -88,7 +83,7 @@ def _stacked(parts: Sequence[tuple[Path, Table]], runs: int) -> Table:
             raise UserError(
                 f"{first_run} and {run} cannot share table {first.name}: its columns differ; name one run at a time"
             )
-    rows = tuple((run.resolve().name, *row) for run, table in parts for row in table.rows)
+    rows = tuple((run, *row) for run, table in parts for row in table.rows)
     return replace(first, columns=(RUN, *first.columns), rows=rows, total=False)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -134,3 +135,15 @@ def view_of_run(run: Path) -> View:
     """
     protocol = protocol_of(run)
     return view_of(protocol, protocol.read(run))
+
+
+def names_of(runs: Sequence[Path]) -> list[str]:
+    """Names of runs, those of their folders; one that came before has a number behind it."""
+    found: list[str] = []
+    for name in (run.resolve().name for run in runs):
+        again = itertools.count(2)
+        unused = name
+        while unused in found:
+            unused = f"{name}-{next(again)}"
+        found.append(unused)
+    return found

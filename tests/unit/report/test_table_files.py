@@ -101,6 +101,8 @@ def test_columns_on_request_stand_behind_those_of_methods(run: Path) -> None:
 def test_runs_share_a_table_if_its_columns_are_the_same(run: Path, other: Path, tmp_path: Path) -> None:
     [table], _ = tables_of([run, other], Wanted())
     assert [r["run"] for r in table.records()] == ["made", "made", "made", "other"]
+    [twice], _ = tables_of([other, other], Wanted(costs=("hours",)))
+    assert [r["run"] for r in twice.records()] == ["other", "other-2"]
     plan = ss.edge(pool="glyphs:classes=6", tasks=2, plan_only=True, workers=0, quiet=True, out=tmp_path / "plan").path
     name = next(iter(ss.open(plan).summary.tables))
     assert "there are" in refused(run, plan, "--table", "nothing")
