@@ -108,6 +108,32 @@ def test_a_file_that_was_edited_is_read_anew(tmp_path: Path) -> None:
     assert accuracy[0] > 0.5 > accuracy[1]
 
 
+LATE = """
+from seqsearch.methods.simplecil import SimpleCIL
+
+class Late(SimpleCIL):
+    def predict(self, batch):
+        from late_helper import sign
+        return sign * super().predict(batch)
+"""
+
+
+def test_a_callback_may_call_while_files_are_in_use(tmp_path: Path) -> None:
+    (tmp_path / "late.py").write_text(LATE)
+    (tmp_path / "late_helper.py").write_text("sign = 1\n")
+    small = {**SMALL, "methods": f"{tmp_path}/late.py:Late"}
+
+    class Asks(ss.Callback):
+        asked = False
+
+        def on_start(self, run: ss.Run) -> None:
+            self.asked = ss.cost("cldyb", **small).hours > 0
+
+    callback = Asks()
+    assert ss.cldyb(**small, callbacks=[callback], out=tmp_path / "run").status == "finished"
+    assert callback.asked
+
+
 def test_a_method_that_failed_is_mended_in_the_folder_of_the_run(tmp_path: Path) -> None:
     file = tmp_path / "own.py"
     file.write_text(OWN.format("None"))
