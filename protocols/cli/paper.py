@@ -12,6 +12,7 @@ from protocols.cli.types import Choice
 from protocols.report.costs import KEYS
 from protocols.report.figure_files import write_figures
 from protocols.report.latex import FORMS, IntervalForm
+from protocols.report.paragraph import of_runs
 from protocols.report.styles import FORMATS, VENUES, FormatName, VenueName
 from protocols.report.table_files import FORMATS as TABLE_FORMATS
 from protocols.report.table_files import TableFormat, Wanted, files, tables_of
@@ -78,6 +79,7 @@ def figures(
     help="How LaTeX shows intervals; plus-minus where both bounds are as far away.",
 )
 @click.option("--macros", is_flag=True, help="A command of LaTeX for each figure, too.")
+@click.option("--paragraph", is_flag=True, help="How the runs were made, in words with their numbers, and BibTeX, too.")
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder to write files into.  [default: print]"
 )
@@ -89,19 +91,24 @@ def tables(
     costs: str,
     intervals: IntervalForm,
     macros: bool,
+    paragraph: bool,
     out: Path | None,
 ) -> None:
     """Write tables of RUNs for a paper: LaTeX (booktabs, siunitx), CSV, Markdown or HTML. Several runs share a table.
 
     \b
     seqsearch tables runs/mine
-    seqsearch tables runs/mine --intervals scripts --costs hours,stored --macros --out tables
+    seqsearch tables runs/mine --intervals scripts --costs hours,stored --macros --paragraph --out tables
     """
     asked = _listed(costs)
     if wrong := next((key for key in asked if key not in KEYS), None):
         raise UserError(f"--costs {shown(wrong)[:80]}: {did_you_mean(wrong, KEYS)}there are {', '.join(KEYS)}")
     found, notes = tables_of(runs, Wanted(names, _listed(columns), asked))
     written = dict(files(found, notes, kind, intervals, macros))
+    if paragraph:
+        if kind not in ("latex", "markdown"):
+            raise UserError(f"--paragraph has no form for --to {kind}: choose latex or markdown")
+        written |= of_runs(runs, kind)
     if out is None:
         click.echo(shown_lines("\n".join(written.values())), nl=False)
         return

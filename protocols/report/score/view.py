@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 HELD_OUT = "By which ranks of methods are compared: no search saw their pool."
 
 
+HOW = (
+    "The methods were trained on fixed task sequences, on found and on random ones alike, with the training seeds of the "
+    "sequences, and scored on test images."
+)
+
+
 def view(s: ScoreSummary, results: RunResults | None = None) -> View:
     """Headline, tables, figures, pictures and notes."""
     return View(
@@ -43,6 +49,7 @@ def view(s: ScoreSummary, results: RunResults | None = None) -> View:
         pictures=lambda pools: (
             [*found_and_random(results, pools), *drawn(results, pools, HELD_OUT, "heldout")] if results else ()
         ),
+        how=(HOW,),
         configs=(results.config,) if results else (),
         data=_data(s),
     )

@@ -11,6 +11,7 @@ import pytest
 import seqsearch as ss
 from protocols.report.figure_files import PGF_PREAMBLE, write_figures
 from protocols.report.latex import PREAMBLE, floating, tabular
+from protocols.report.paragraph import of_runs
 from protocols.report.table import Column, Layout, table
 from protocols.report.table_files import Wanted, files, tables_of
 from tests.unit.api.small import SMALL
@@ -64,6 +65,12 @@ def test_all_tables_and_figures_of_runs_fit(tmp_path: Path) -> None:
             include = r"\input{%s}" if kind == "pgf" else r"\includegraphics{%s}"
             paths = (f"{run.name}-{kind}/{f['file']}" for f in index["runs"][0]["figures"])
             body += [r"\begin{figure}%s\end{figure}\clearpage" % (include % path) for path in paths]
+    found = of_runs(runs, "latex")
+    (tmp_path / "references.bib").write_text(found["references.bib"], encoding="utf-8")
+    body += [found["paragraph.tex"], r"\bibliographystyle{plain}\bibliography{references}"]
+    compiled(tmp_path, head, "\n".join(body[-2:]))
+    done = subprocess.run(["bibtex", "paper"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, "Warning" in done.stdout) == (0, False), done.stdout
     said = compiled(tmp_path, head, "\n".join(body).replace(r"\end{table}", r"\end{table}\clearpage"))
     wide = [line for line in said.splitlines() if line.startswith("Overfull")]
     assert not wide, wide

@@ -1,0 +1,31 @@
+"""The digest of a run: of the files that hold its settings and results, byte by byte."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+from seqsearch.core.digests import digest_of
+from seqsearch.storage.inside import Inside
+
+FILES = re.compile(r"config\.json|[a-z_]+\.parquet")
+_CHUNK = 1 << 20
+
+
+def run_digest(run: Path) -> str:
+    """32 hexadecimal digits that change with any byte of ``config.json`` or of a Parquet file of the run.
+
+    Raises:
+        UserError: one of the files is a link.
+    """
+    here = Inside(run)
+    return digest_of("run", {name: _of_file(here, name) for name in sorted(here.names(FILES))})
+
+
+def _of_file(here: Inside, name: str) -> str:
+    found = hashlib.blake2b(digest_size=16)
+    with here.reader(name) as file:
+        while chunk := file.read(_CHUNK):
+            found.update(chunk)
+    return found.hexdigest()
