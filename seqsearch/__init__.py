@@ -22,7 +22,7 @@ from seqsearch.core.installation import check_together, warn_of_hidden
 
 warn_of_hidden()
 
-_COMMANDS = "cldyb cost compare duel edge explain gtep mcil online open resume runs runs_df score"
+_COMMANDS = "assess cldyb cost compare duel edge explain gtep mcil online open resume runs runs_df score"
 _NAMES = {
     **dict.fromkeys(_COMMANDS.split(), "protocols.api.commands"),
     "Callback": "protocols.api.callbacks",

@@ -299,6 +299,39 @@ def compare(*runs: RunLike | Sequence[RunLike], reference: str = "", table: str 
     return Summary(view(compared(tuple(r.path for r in _handles(runs)), reference)))
 
 
+def assess(
+    *runs: RunLike | Sequence[RunLike], pool: str | None = None, images: int = 20, latency: bool = False
+) -> Summary:
+    """Assess the methods of runs in several respects: accuracy, retention, robustness, memory, time.
+
+    Args:
+        runs: runs, or a list of runs, that share pool, seed, first task and lengths: one that searched for several methods
+            together, one with ``separate=True``, and scores of further methods on their sequences.
+        pool: where the images of the runs lie now, if elsewhere.
+        images: of a class, for the similarity of tasks; 0: no image is read.
+        latency: measure passes and latency, for which each method learns a found sequence from few images.
+
+    Returns:
+        Headline, table and notes.
+
+    Raises:
+        UserError: runs that cannot be assessed together, or without found sequences.
+
+    Example:
+        >>> import seqsearch as ss
+        >>> small = dict(methods="simplecil", pool="glyphs:classes=12", workers=0, quiet=True)
+        >>> ss.assess(ss.cldyb(**small, tasks=2, classes_per_task=2), images=0).headline != ""
+        True
+    """
+    from protocols.evaluate.assess.assessment import Wanted
+    from protocols.evaluate.assess.assessment import assess as assessed
+    from protocols.report.assess.view import view
+    from seqsearch.training.device import device_here
+
+    wanted = Wanted(pool, images, device_here(None), latency)
+    return Summary(view(assessed(tuple(r.path for r in _handles(runs)), wanted)))
+
+
 def open(path: str | Path | Run) -> Run:
     """A handle on a run: running, stopped, moved, or written by an older version.
 

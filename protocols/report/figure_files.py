@@ -209,14 +209,23 @@ def write_figures(runs: Sequence[Path], venue: VenueName, kind: FormatName, out:
     Raises:
         UserError: see `figure_files` and `seqsearch.storage.outputs.write_folder`; a run without results.
     """
-    views = [view_of_run(run) for run in runs]
+    views = dict(zip(names_of(runs), map(view_of_run, runs), strict=True))
     check_ours(out, INDEX)
+    index, contents = folder_of(views, venue, kind, latex)
+    write_folder(out, INDEX, contents)
+    return index
+
+
+def folder_of(
+    views: Mapping[str, View], venue: VenueName, kind: FormatName, latex: bool
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The content of `INDEX`, and files by name: figures of views by their names, and `INDEX` itself. See `write_figures`."""
     latex = latex and has_latex(kind)
     found, contents = [], dict[str, bytes]()
-    for name, view in zip(names_of(runs), views, strict=True):
+    for name, view in views.items():
         made = []
         for f in figure_files(view, venue, kind, latex):
-            file = f"{f.name}.{kind}" if len(runs) == 1 else f"{name}/{f.name}.{kind}"
+            file = f"{f.name}.{kind}" if len(views) == 1 else f"{name}/{f.name}.{kind}"
             contents[file] = f.content
             made.append(
                 {"name": f.name, "file": file, "caption": f.caption, "values": f.label, "latex": f.latex, "why": f.why}
@@ -225,8 +234,7 @@ def write_figures(runs: Sequence[Path], venue: VenueName, kind: FormatName, out:
     if kind == "pgf":
         contents["preamble.tex"] = PGF_PREAMBLE
     index = {"style": venue, "to": kind, "fonts": _fonts(venue, kind, found), "runs": found}
-    write_folder(out, INDEX, {**contents, INDEX: json.dumps(index, indent=1).encode()})
-    return index
+    return index, {**contents, INDEX: json.dumps(index, indent=1).encode()}
 
 
 def _fonts(venue: VenueName, kind: FormatName, found: Sequence[Mapping[str, Any]]) -> str:

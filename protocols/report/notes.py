@@ -24,6 +24,7 @@ LEVELS = ("headline", "condition", "advice", "warning", "finding", "detail")
 FIRST = 5
 """Notes of a summary that are not folded away; none of them is a detail."""
 MODULES = {
+    "assess": "assess.notes",
     "cldyb": "cldyb.texts",
     "compare": "compare.notes",
     "duel": "duel.notes",

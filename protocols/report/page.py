@@ -37,11 +37,16 @@ def reporter(protocol: Protocol) -> WriteReport | None:
 
 
 def write_page(path: Path, view: View, eyebrow: str, pools: Sequence[Pool] = ()) -> Path:
-    """Write a page, whole or not at all; returns ``path``. Every character in it shows."""
-    text = shown_lines(html(view, eyebrow, pools))
+    """Write a page, whole or not at all; returns ``path``."""
+    content = page_of(view, eyebrow, pools)
     with atomic_path(path, durable=True) as temporary:
-        temporary.write_text(text, "utf-8", "backslashreplace")
+        temporary.write_bytes(content)
     return path
+
+
+def page_of(view: View, eyebrow: str, pools: Sequence[Pool] = ()) -> bytes:
+    """A page as UTF-8, in which every character shows."""
+    return shown_lines(html(view, eyebrow, pools)).encode("utf-8", "backslashreplace")
 
 
 def html(view: View, eyebrow: str, pools: Sequence[Pool] = ()) -> str:

@@ -368,8 +368,8 @@ class Bar:
     end: str = ""
 
 
-def bars(rows: Sequence[Bar], x_name: str, ax: Axes | None = None) -> Figure:
-    """Bars of fractions below each other, in percent."""
+def bars(rows: Sequence[Bar], x_name: str, ax: Axes | None = None, *, x: tuple[float, float] | None = None) -> Figure:
+    """Bars of fractions below each other, in percent; ``x``: limits of the axis."""
     with styled():
         ax = in_rows(ax, [row.name for row in rows])
         ax.use_sticky_edges = all(row.low == 0 for row in rows)  # no other bar begins at the edge
@@ -389,6 +389,8 @@ def bars(rows: Sequence[Bar], x_name: str, ax: Axes | None = None) -> Figure:
                 beside(ax, row.end, last, i, row.colour, weight="bold")
         ax.grid(visible=False, axis="y")
         ax.grid(visible=True, axis="x")
+        if x is not None:
+            ax.set_xlim(*x)
         ax.set_xlabel(shown(x_name))
         in_percent(ax.xaxis)
         return figure_of(ax)

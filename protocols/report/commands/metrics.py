@@ -22,6 +22,7 @@ LETTERS = (
     "O is one of L class sequences. `...` stands for what a run says, as a method or a pool."
 )
 LAID_OUT = {
+    "assess": "protocols.report.assess.tables",
     "cldyb": "protocols.report.cldyb.tables",
     "compare": "protocols.report.compare.tables",
     "costs": "protocols.report.costs",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from protocols.evaluate.compare.agreement import Agreement
 from protocols.evaluate.compare.comparison import Comparison
-from protocols.evaluate.compare.figures import MEAN, Difference
+from protocols.evaluate.compare.figures import MEAN, Difference, Side
 from protocols.evaluate.compare.runs import same_sequences
 from protocols.evaluate.compare.table import Table
 from protocols.report.common_notes import assumption, by_reason
@@ -87,7 +87,7 @@ def notes(c: Comparison) -> Iterator[Note]:
         yield note("compare.unlike", labels=labels, first=c.runs[0].name, run=run)
     if not c.shared and len(c.runs) > 1:
         yield note("compare.none_shared")
-    yield from _without_interval(c)
+    yield from without_interval([s for s in c.sides if s.method != MEAN])
     yield note("compare.runs", runs=[r.name for r in c.runs])
     if c.ranks is None:
         yield note("compare.no_reference")
@@ -101,7 +101,7 @@ def _conditions(c: Comparison) -> Iterator[Note]:
     accuracies = [s.estimates["acc"] for s in c.sides]
     there = [*accuracies, *(d.estimate for d in c.differences if d.figure == "acc")]
     if estimates := [e for e in there if math.isfinite(e.value.low)]:
-        yield from _over(estimates)
+        yield from conditions_of(estimates)
     if c.studies:
         yield note("compare.spread")
     means = [e for s in c.sides for e in s.estimates.values() if not e.fixed and math.isfinite(e.value.low)]
@@ -115,7 +115,7 @@ def _conditions(c: Comparison) -> Iterator[Note]:
         yield note("compare.groups")
 
 
-def _over(estimates: Sequence[Estimate]) -> Iterator[Note]:
+def conditions_of(estimates: Sequence[Estimate]) -> Iterator[Note]:
     """Conditions of all intervals, and of some of them."""
     parts: dict[str, list[bool]] = {
         "sequences": [e.fixed > 0 for e in estimates],
@@ -145,10 +145,11 @@ def _same(c: Comparison) -> Iterator[Note]:
     yield note("compare.same_methods" if len(methods) == 1 else "compare.other_methods")
 
 
-def _without_interval(c: Comparison) -> Iterator[Note]:
+def without_interval(sides: Sequence[Side]) -> Iterator[Note]:
     """Why an accuracy has no interval."""
-    why_not = ((s, s.estimates["acc"].unavailable_because) for s in c.sides if s.method != MEAN)
-    for why, who in by_reason((f"{s.method} ({s.run}, {s.side})", why) for s, why in why_not if why).items():
+    why_not = ((s, s.estimates["acc"].unavailable_because) for s in sides)
+    named = (((f"{s.method} ({', '.join(filter(None, (s.run, s.side)))})"), why) for s, why in why_not if why)
+    for why, who in by_reason(named).items():
         yield note("compare.without_interval", cells=len(who), who=who[:NAMED], why=why)
 
 
