@@ -107,7 +107,7 @@ def sides_of(runs: Sequence[ComparedRun], start: int | None, troubles: list[str]
                 troubles.append(
                     f"{run.name}, {side}: left out {', '.join(lost)}: not evaluated to the end on every sequence."
                 )
-            found += [_side(run.name, m, side, (j,), start) for m, j in of_side if j is not None]
+            found += [side_of(run.name, m, side, (j,), start) for m, j in of_side if j is not None]
     shared = shared_methods(found, runs)
     means = [
         _mean([s for s in found if (s.run, s.side) == (r.name, side)], shared, start) for r in runs for side in SIDES
@@ -184,8 +184,8 @@ def _restricted(j: Evaluated, seeds: Sequence[int]) -> Evaluated:
     return Evaluated(j.sequences, tuple(seeds), tuple(tuple(row[i] for i in at) for row in j.rollouts))
 
 
-def _side(run: str, method: str, side: str, methods: tuple[Evaluated, ...], start: int | None) -> Side:
-    """Means over the methods."""
+def side_of(run: str, method: str, side: str, methods: tuple[Evaluated, ...], start: int | None) -> Side:
+    """The figures of rollouts, means over ``methods``; ``start``: as of `sides_of`."""
     functions, curves = dict(FIGURES), {"acc": metrics.acc}
     if start is not None:
         functions["upcoming"] = partial(metrics.upcoming_acc, start=start)
@@ -224,4 +224,4 @@ def _mean(sides: Sequence[Side], shared: Sequence[str], start: int | None) -> Si
     if not seeds and any(s.seeds for s in of):
         return None
     methods = tuple(_restricted(s.methods[0], seeds) if seeds else s.methods[0] for s in of)
-    return _side(of[0].run, MEAN, of[0].side, methods, start)
+    return side_of(of[0].run, MEAN, of[0].side, methods, start)
