@@ -55,6 +55,30 @@ def fits(value: Any, kind: Any) -> bool:
     return isinstance(value, kind)
 
 
+def misfit(value: Any, kind: Any, where: str = "") -> str:
+    """The first part of a value that does not `fits`, by its place, and what must stand there; empty if the value fits.
+
+    >>> misfit(["a", 3], tuple[str, ...], "names")
+    'names[1] is 3, must be a text'
+    """
+    if fits(value, kind):
+        return ""
+    inner = _parts(kind)[1]
+    if inner[1:] == (...,) and isinstance(value, list | tuple):
+        return next(filter(None, (misfit(v, inner[0], f"{where}[{i}]") for i, v in enumerate(value))))
+    hints, at = (
+        _hints(kind) if dataclasses.is_dataclass(kind) and isinstance(kind, type) else {},
+        f"{where}." if where else "",
+    )
+    if not hints or not isinstance(value, dict):
+        return f"{where} is {brief(value)}, must be {'an object' if hints else in_words(kind)}"
+    if missing := next((n for n in hints if n not in value), ""):
+        return f"{at}{missing} is missing"
+    if unknown := value.keys() - hints.keys():
+        return f"{at}{brief(min(unknown))} is unknown"
+    return next(filter(None, (misfit(value[n], hints[n], f"{at}{n}") for n in hints)))
+
+
 def built(value: Any, kind: Any) -> Any:
     """A value that `fits`, with tuples for lists and records for dictionaries."""
     inner = _parts(kind)[1]

@@ -20,10 +20,11 @@ def run_digest(run: Path) -> str:
         UserError: one of the files is a link.
     """
     here = Inside(run)
-    return digest_of("run", {name: _of_file(here, name) for name in sorted(here.names(FILES))})
+    return digest_of("run", {name: file_digest(here, name) for name in sorted(here.names(FILES))})
 
 
-def _of_file(here: Inside, name: str) -> str:
+def file_digest(here: Inside, name: str) -> str:
+    """32 hexadecimal digits of the bytes of a file."""
     found = hashlib.blake2b(digest_size=16)
     with here.reader(name) as file:
         while chunk := file.read(_CHUNK):

@@ -185,7 +185,7 @@ def _restricted(j: Evaluated, seeds: Sequence[int]) -> Evaluated:
 
 
 def side_of(run: str, method: str, side: str, methods: tuple[Evaluated, ...], start: int | None) -> Side:
-    """Means over the methods."""
+    """The figures of rollouts, means over ``methods``; ``start``: as of `sides_of`."""
     functions, curves = dict(FIGURES), {"acc": metrics.acc}
     if start is not None:
         functions["upcoming"] = partial(metrics.upcoming_acc, start=start)

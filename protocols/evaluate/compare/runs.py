@@ -188,12 +188,16 @@ def _shared(r: ComparedRun) -> dict[str, object]:
 
 
 def evaluated(run: ComparedRun, method: str, side: str) -> Evaluated | None:
-    """Complete rollouts of a method on all sequences of a side; None if there are no seeds with which all are complete.
+    """`evaluated_on` all sequences of a side."""
+    return evaluated_on(run, method, run.sequences(side, method))
+
+
+def evaluated_on(run: ComparedRun, method: str, sequences: tuple[TaskSequence, ...]) -> Evaluated | None:
+    """Complete rollouts of a method on sequences; None if there are no seeds with which all are complete.
 
     Where the sequences have no common training seed (random ones of ``edge``), ``seeds`` is empty, and each row has the rollouts
     of seeds that no other sequence has, as `edge` itself reports them; of all its seeds if a sequence has none of its own.
     """
-    sequences = run.sequences(side, method)
     common = run.data.complete(method, sequences)
     if common:
         seeds = tuple(sorted(common))
