@@ -18,6 +18,7 @@ from protocols.api.record import RunRecord
 from protocols.api.sequences import Sequences, sequence_id
 from protocols.api.summary import Summary
 from protocols.report.view import view_of
+from protocols.trackers.publish import Published, publish
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
 from seqsearch.core.user_modules import COPIES
@@ -220,6 +221,17 @@ class Run(RunRecord):
                 f"run {self.path} has no page yet: finish it with seqsearch.resume({os.fspath(self.path)!r})"
             )
         return path
+
+    def publish(self, to: str) -> Published:
+        """Send its metrics to an experiment tracker, in any state of the run; a second call updates what the first sent.
+
+        Args:
+            to: ``tensorboard:DIR``, ``wandb:PROJECT`` or ``trackio:PROJECT``.
+
+        Raises:
+            UserError: no such tracker, it is not installed, not reached or refuses.
+        """
+        return publish(self.path, to)
 
     # ------------------------------------------------------------------------------------------------ further runs
 

@@ -41,6 +41,7 @@ OTHERS = {
     "new": ("new:new", "Write a file to begin with: a method, learner, pool, stream, command."),
     "pool": ("pool:pool", "Make a pool of your own images, or look at one."),
     "power": ("power:power", "How many sequences, searches, seeds or orders a study needs."),
+    "publish": ("publish:publish", "Send the metrics of a run to TensorBoard, wandb or Trackio."),
     "reproduce": ("reproduce:reproduce", "List published results with what came of them here, or run one again."),
     "sequences": ("sequences:sequences", "Frozen class orders of usual data sets: hard, easy and random."),
     "show": ("runs:show", "Print the summary of a run, or its sequences."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,3 +24,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(v) for v in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def texts_changed(value: Any, change: Callable[[str], str]) -> Any:
+    """A plain value with all its texts changed, keys included."""
+    if isinstance(value, Mapping):
+        return {change(k): texts_changed(v, change) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [texts_changed(v, change) for v in value]
+    return change(value) if isinstance(value, str) else value

@@ -30,7 +30,11 @@ def test_nothing_names_our_name_on_pypi() -> None:
 
 def test_versions_are_those_of_the_extras() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    known = {r for extra in ("text", "optuna", "multimodal", "pictures") for r in extras[extra]}
+    known = {
+        r
+        for extra in ("text", "optuna", "multimodal", "pictures", "tensorboard", "wandb", "trackio")
+        for r in extras[extra]
+    }
     names = {re.split("[=<>]", r)[0] for r in known}
     found = [(file, r) for file, r in installed() if re.split("[=<>]", r)[0] in names]
     assert {r for _, r in found} == known

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TOPS = ("seqsearch", "actors", "protocols", "tools")
-SHOWING = ("report", "cli", "api")
+SHOWING = ("report", "trackers", "cli", "api")
 """Packages of ``protocols`` that may print and draw."""
 PAGE = (ROOT / "docs/architecture.md").read_text()
 

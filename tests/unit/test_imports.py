@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 HEAVY = {
     *("torch", "torchvision", "ray", "timm", "faiss", "numba", "sklearn", "pandas", "matplotlib", "transformers"),
     *("sentence_transformers", "safetensors", "tokenizers", "huggingface_hub", "optuna", "scipy", "pyarrow", "PIL"),
-    *("grpc", "numpy", "rich", "yaml", "IPython", "tueplots"),
+    *("grpc", "numpy", "rich", "yaml", "IPython", "tueplots", "tensorboardX", "wandb", "trackio"),
 }
 """What takes long to import. numpy, rich and yaml do not where something is computed, but do where a name is refused."""
 LATE = {

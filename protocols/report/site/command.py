@@ -13,14 +13,15 @@ from seqsearch.core import command_line
 from seqsearch.core.settings import flag
 from seqsearch.core.text import shown
 
-_FOLDERS = re.compile(r"[^,:='\"]*/(?=[^,:='\"/])")
+_FOLDERS = re.compile(r"(?<![\w./-])(?:~[^/,:;='\"]*)?/(?:[^/,:;='\"]+/)*(?=[^/,:;='\"\s])")
+"""The folders of an absolute path within a setting."""
 
 
 def without_folders(text: str) -> str:
-    """A setting in which paths are names alone.
+    """A setting in which absolute paths are names alone.
 
-    >>> without_folders("/home/me/my photos/birds/:half=1,ranpac"), without_folders("resnet50=a/b.pt"), without_folders("er")
-    ('birds/:half=1,ranpac', 'resnet50=b.pt', 'er')
+    >>> without_folders("/home/me/my photos/birds/:half=1,er"), without_folders("resnet50=~/b.pt"), without_folders("timm/vit")
+    ('birds/:half=1,er', 'resnet50=b.pt', 'timm/vit')
     """
     return _FOLDERS.sub("", text)
 
@@ -32,7 +33,7 @@ def absolute_folders(value: Any) -> set[str]:
     {'/home/me/my photos/'}
     """
     if isinstance(value, str):
-        return {found for found in _FOLDERS.findall(value) if found.startswith(("/", "~")) and found.count("/") > 1}
+        return {found for found in _FOLDERS.findall(value) if found.count("/") > 1}
     within = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
     return set().union(*map(absolute_folders, within))
 

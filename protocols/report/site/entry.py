@@ -12,13 +12,14 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
 from protocols.report.gtep.tables import names
+from protocols.report.plain import texts_changed
 from protocols.report.site.boards import BOARDS, IDENTITY, SETTINGS, Board, Row, rows_of
 from protocols.report.site.command import command_of, without_folders
 from protocols.report.table import PERCENT
@@ -319,15 +320,6 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _texts(value: Any, change: Callable[[str], str]) -> Any:
-    """The same with all texts changed, keys included."""
-    if isinstance(value, Mapping):
-        return {change(k): _texts(v, change) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_texts(v, change) for v in value]
-    return change(value) if isinstance(value, str) else value
-
-
 def _bounded(value: Any) -> Any:
     """Texts as an entry may have them: not too long, and without folders."""
-    return _texts(value, lambda text: cut(_HOME.sub("", text), LONGEST))
+    return texts_changed(value, lambda text: cut(_HOME.sub("", text), LONGEST))

@@ -95,7 +95,7 @@ def test_the_command_makes_the_same_run_and_nothing_names_the_machine(run: Path,
     assert "--pool photos/:half=1 " in command
     assert "--no-joint" in command
     assert "--separate " in command
-    assert without_folders("~/x/own.py:Mine,../a/b.py:C") == "own.py:Mine,b.py:C"
+    assert without_folders("~/x/own.py:Mine,../a/b.py:C") == "own.py:Mine,../a/b.py:C"
 
 
 def test_protocols_with_figures_of_methods_have_a_board() -> None:
