@@ -13,7 +13,7 @@ from protocols.edge.fitted import MethodFit
 from protocols.edge.results import EdgeResults
 from protocols.edge.summary import EdgeSummary, MethodEdge
 from protocols.report.edge.plan import S
-from protocols.report.figures import COLOURS, Panel, Panels, figure_of, styled
+from protocols.report.figures import COLOURS, SERIES, Panel, Panels, figure_of, sharing, styled
 from protocols.report.maps import matrix
 from protocols.report.scatter import Dots, Normal, densities, scatter
 from protocols.report.shapes import Bar, bars, dotted, in_percent, in_rows
@@ -45,7 +45,7 @@ MATRICES = 4
 
 def figures(s: EdgeSummary, results: EdgeResults | None = None) -> list[Panels]:
     """All that there is something for; the similarity of tasks is in the ``results``."""
-    found = [strips(s), distributions(s), bounds(s), similarity(s), predictions(s)]
+    found = [strips(s), distributions(s), encoders(s), bounds(s), similarity(s), predictions(s)]
     if results and results.similarity:
         found.append(between_tasks(results.run, results.similarity, [p.digest for p in s.provenance.pools]))
     return [p for p in found if p.panels]
@@ -145,6 +145,25 @@ def distributions(s: EdgeSummary) -> Panels:
         panels.append(Panel(distribution(m), f"{m.method}: {label}", m.method))
     legend = "Curves: normals fitted to a few sequences; short lines: single sequences."
     return Panels("distribution", "Estimated distribution", legend, tuple(panels), shared=True)
+
+
+def encoders(s: EdgeSummary) -> Panels:
+    """EDGE's estimate by each source of similarity, over the truth (Fig. 4); nothing for fewer than two sources."""
+    panels = []
+    for m in s.methods:
+        known = [(a.name, a.fit) for a in (m.truth.encoders if m.truth else ()) if a.fit]
+        truth = m.truth.sequences.means.tolist() if m.truth else []
+        for part in sharing(known) if len(known) > 1 else ():
+            normals = [
+                Normal(name, colour, fit.mu, fit.sigma) for (name, fit), colour in zip(part, SERIES, strict=False)
+            ]
+            figure = densities(normals, truth, (), "final accuracy, percent", values_name="every sequence, the truth")
+            label = "; ".join(f"{n.name}: mean {percent(n.mu)} %, sd {percent(n.sigma)} points" for n in normals)
+            panels.append(Panel(figure, f"{m.method}: {label}", m.method))
+    legend = (
+        "Curves: normals fitted to the first hard, random and easy sequence by each source of similarity (--encoders)."
+    )
+    return Panels("encoders", "Estimates by source of similarity", legend, tuple(panels))
 
 
 def ranges(s: EdgeSummary) -> list[Bar]:

@@ -17,6 +17,7 @@ from scipy import stats
 
 from protocols.cli.main import main
 from protocols.edge.trained import shared_trainings
+from protocols.report.edge.figures import figures
 from protocols.report.edge.notes import notes
 from protocols.report.edge.view import view
 from seqsearch.planners.replicates import of_given
@@ -168,6 +169,10 @@ def test_further_similarities_get_extremes_of_their_own(every: tuple[Path, str])
     triple = rows.accuracy[["hard-0@confusion", "random-0", "easy-0@confusion"]]
     assert t.encoders[2].fit is not None
     assert t.encoders[2].fit.mu == pytest.approx(triple.mean())
+    drawn = {p.name: p for p in figures(summary_of(every[0]))}["encoders"]
+    labels = [ax.get_legend_handles_labels()[1] for panel in drawn.panels for ax in panel.figure.axes]
+    assert sorted(labels[0]) == sorted(["every sequence, the truth", *(a.name for a in t.encoders)])
+    assert f"confusion: mean {100 * triple.mean():.1f} %" in drawn.panels[0].label
 
 
 def test_all_tables_are_printed_and_shown_again(every: tuple[Path, str]) -> None:
