@@ -17,7 +17,6 @@ from protocols.report.maps import cells
 from protocols.report.shapes import Bar, bars, dotted, in_percent
 from protocols.report.table import seconds
 from protocols.report.text import megabytes, percent, points
-from seqsearch.core.text import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,7 +114,7 @@ def dendrogram(found: Tree, ax: Axes | None = None) -> Figure:
     with styled():
         ax = axes_of(ax, WIDTH, 24 * len(found.names) + 60)
         for heights, places in found.branches:
-            ax.plot(heights, places, color=COLOURS["random"], solid_joinstyle="miter", clip_on=False)
+            ax.plot(heights, places, color=COLOURS["text"], solid_joinstyle="miter", clip_on=False)
         ax.set_yticks(range(len(found.names)), labels(found.names, AXIS))
         ax.set_ylim(len(found.names) - 0.5, -0.5)
         ax.set_xlim(left=0)
@@ -156,7 +155,7 @@ def points_of(found: TaskMap, ax: Axes | None = None) -> Figure:
             marker = MARKERS[t // len(SERIES) % len(MARKERS)]
             dotted(ax, x, y, SERIES[t % len(SERIES)], marker=marker, markersize=units(5), faint=True)
         for t, (x, y) in enumerate(_medians(found)):
-            ax.text(x, y, shown(str(t + 1)), ha="center", va="center", color=COLOURS["text"], weight="bold")
+            ax.text(x, y, str(t + 1), ha="center", va="center", color=COLOURS[SERIES[t % len(SERIES)]], weight="bold")
         ax.set_xticks([])
         ax.set_yticks([])
         ax.set_xlabel("first axis")

@@ -16,11 +16,15 @@ from protocols.edge.plan import plan, write_plans
 from protocols.edge.plan_settings import EdgePlanSettings
 from protocols.edge.protocol import EDGE
 from protocols.edge.results import EdgeResults
+from protocols.evaluate.assess.assessment import Wanted, assess
+from protocols.evaluate.assess.images import ImageFeatures, similarities, task_map
+from protocols.evaluate.assess.inference import Inference
 from protocols.evaluate.compare.comparison import compare as compared
 from protocols.evaluate.duel.protocol import DUEL
 from protocols.evaluate.explain.protocol import EXPLAIN
 from protocols.evaluate.score.protocol import SCORE
 from protocols.gtep.summary import summarise as summarise_gtep
+from protocols.report.assess import view as assessed
 from protocols.report.compare import view as compare
 from protocols.report.duel import view as duel
 from protocols.report.edge import view as edge
@@ -31,6 +35,7 @@ from protocols.report.online import view as online
 from protocols.report.page import write_page
 from protocols.report.view import view_of
 from protocols.running.protocol import Protocol
+from seqsearch.features.geometry import unit_rows
 from seqsearch.planners.replicates import of_given, of_order
 from seqsearch.pools.base import Pool
 from seqsearch.results.rows import TaskSequence
@@ -204,10 +209,29 @@ def of_one_run(folder: Path, pool: Pool) -> Path:
     return compare.write_folder(folder / "out", compared([make_compared(folder / "full", [[2, 3]])]))[0]
 
 
+def of_assess(folder: Path, pool: Pool) -> Path:
+    """Of a run that searched for both methods together and for each alone; features and latencies are made up."""
+    own = [("search-0-er", METHODS[:1], TASKS), ("search-0-slca", METHODS[1:], RANDOM[0])]
+    made = [sequence(pool, name, "searched", of, tasks) for name, of, tasks in (("search-0", METHODS, TASKS), *own)]
+    run = write_run(folder / "run", pool, made, [j for s in made for j in evaluated(s, METHODS)], METHODS)
+    rng = np.random.default_rng(0)
+    of_class = {c: unit_rows(rng.normal(size=(5, 8))) for s in made for t in s.tasks for c in t.classes}
+    features = ImageFeatures("glyph_vit", 5, of_class)
+    a = assess([run], Wanted(images=0))
+    a = replace(
+        a,
+        methods=tuple(replace(m, inference=Inference(1.0 + i, 0.002 + 0.001 * i, 32)) for i, m in enumerate(a.methods)),
+        images=features,
+        alike=similarities(features, a.own),
+        maps={name: task_map(features, s[0]) for name, s in (("common", a.common), *a.own.items())},
+    )
+    return write_page(folder / "assess.html", assessed.view(a), "seqsearch assess")
+
+
 PAGES: dict[str, tuple[Callable[[Path, Pool], Path], ...]] = {
     "cldyb": (of_cldyb,), "edge": (of_edge, of_edge_with_the_truth), "gtep": (of_gtep,), "mcil": (of_mcil,),
     "online": (of_online,), "score": (of_score,), "explain": (of_explain,), "duel": (of_duel,),
-    "compare": (of_compare, of_one_run),
+    "compare": (of_compare, of_one_run), "assess": (of_assess,),
 }  # fmt: skip
 """By the folder of ``protocols/report`` that writes them."""
 

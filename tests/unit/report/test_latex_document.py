@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,17 +13,11 @@ from protocols.report.latex import PREAMBLE, floating, tabular
 from protocols.report.paragraph import of_runs
 from protocols.report.table import Column, Layout, table
 from protocols.report.table_files import Wanted, files, tables_of
+from tests.programs import LATEX, needs
 from tests.unit.api.small import SMALL
 from tests.unit.report.test_latex import HOSTILE, made
 
-PACKAGES = "texlive-latex-extra texlive-science texlive-fonts-recommended cm-super-minimal dvipng"
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(
-        not (shutil.which("pdflatex") and shutil.which("dvipng")),
-        reason=f"no LaTeX here (Debian: apt-get install {PACKAGES})",
-    ),
-]
+pytestmark = [pytest.mark.long, needs("pdflatex", "dvipng", packages=LATEX)]
 PAPER = r"""\documentclass[twocolumn]{article}
 \setlength{\textwidth}{6.75in}\setlength{\columnsep}{0.25in}
 \usepackage[T1]{fontenc}

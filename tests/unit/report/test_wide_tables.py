@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -15,8 +14,8 @@ from protocols.report.page import html
 from protocols.report.shapes import Line, curves
 from protocols.report.table import PERCENT, Column, Layout, table
 from protocols.report.view import Tile, View
+from tests.programs import needs
 
-CHROMIUM = shutil.which("chromium")
 STAND_IN = '<p class="standin">Stand-in data.</p></main>'
 INTERVAL = "-13.3 [-65.1, 39.3]"
 HEADINGS = (
@@ -33,12 +32,12 @@ WIDTHS = """<script>document.querySelectorAll("details").forEach(e => e.open = t
   + "," + getComputedStyle(document.querySelector(".standin")).position, "*")</script>"""
 FRAME = """<iframe width="{}" height="900" frameborder="0" src="page.html"></iframe>
 <script>onmessage = said => document.title = said.data</script>"""
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here (Debian: apt-get install chromium)")
+needs_chromium = needs("chromium")
 
 
 def shown(page: Path, width: int = 1400) -> str:
     """The title that a script of a page gives it."""
-    command = [str(CHROMIUM), "--headless", "--no-sandbox", f"--window-size={width},900", "--virtual-time-budget=3000"]
+    command = ["chromium", "--headless", "--no-sandbox", f"--window-size={width},900", "--virtual-time-budget=3000"]
     done = subprocess.run(
         [*command, "--dump-dom", f"file://{page}"], capture_output=True, text=True, timeout=60, check=True
     )

@@ -16,6 +16,7 @@ import pytest
 from protocols.cldyb.settings import CldybSettings
 from protocols.running.folder import RunFolder
 from seqsearch.core.errors import UserError
+from tests.programs import needs
 from tests.studies import execute
 from tests.unit.running.power_loss import laid_out, traced, trees
 
@@ -59,7 +60,7 @@ def trained(path: Path) -> list[str]:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(shutil.which("strace") is None, reason="no strace here (Debian: apt-get install strace)")
+@needs("strace")
 def test_whatever_a_loss_of_power_left_is_resumed_to_the_same_end(tmp_path: Path, cache: Path) -> None:
     whole = tmp_path / "whole"
     whole.mkdir()

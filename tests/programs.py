@@ -1,0 +1,24 @@
+"""Programs that some tests need beside Python. Without one its tests are skipped, but not where ``SEQSEARCH_PROGRAMS`` names it:
+there it was installed, and the tests fail if it is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+PROMISED = os.environ.get("SEQSEARCH_PROGRAMS", "").split()
+LATEX = "texlive-latex-extra texlive-science texlive-fonts-recommended texlive-pictures cm-super-minimal dvipng"
+
+
+def needs(*programs: str, packages: str = "") -> pytest.MarkDecorator:
+    """A mark for tests that run these programs.
+
+    Args:
+        packages: of Debian, that have them; by default of the same names.
+    """
+    missing = [p for p in programs if shutil.which(p) is None and p not in PROMISED]
+    return pytest.mark.skipif(
+        bool(missing), reason=f"no {' '.join(missing)} here (Debian: apt-get install {packages or ' '.join(programs)})"
+    )
