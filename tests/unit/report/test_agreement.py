@@ -1,5 +1,5 @@
-"""A number is the same wherever it is shown: page, terminal, JSON, tables, LaTeX and its commands, figures, site and trackers have
-what numpy computes from the Parquet file."""
+"""A number is the same wherever it is shown: page, terminal, JSON, tables, LaTeX, figures, site and trackers have what numpy
+computes from the Parquet file."""
 
 from __future__ import annotations
 
