@@ -50,44 +50,59 @@ def expected(run: Path, method: str, kind: str) -> float:
     return float(np.mean([np.mean(tasks) for tasks in by_rollout.values()]))
 
 
+@pytest.fixture(scope="module")
+def written(run: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What commands print and write of the run."""
+    out, only = tmp_path_factory.mktemp("written"), ("--columns", "method,acc_found,acc_random")
+    printed("figures", run, "--to", "svg", "--out", out / "figs")
+    printed("site", run, "--out", out / "site")
+    return {
+        "json": printed("show", run, "--json"),
+        "terminal": printed("show", run),
+        "page": (run / "report.html").read_text(),
+        "csv": printed("tables", run, "--to", "csv", *only),
+        "latex": printed("tables", run, "--macros", *only),
+        "figures": (out / "figs/figures.json").read_text(),
+        "site": (out / "site/index.html").read_text(),
+    }
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("kind", "key"), [("searched", "acc_found"), ("random", "acc_random")])
-def test_every_output_has_the_number_of_the_file(run: Path, tmp_path: Path, method: str, kind: str, key: str) -> None:
+def test_every_output_has_the_number_of_the_file(
+    run: Path, written: dict[str, str], method: str, kind: str, key: str
+) -> None:
     wanted = expected(run, method, kind)
     shown = f"{100 * wanted:.1f}"
-    side = {"searched": "found", "random": "random"}[kind]
 
-    [row] = [r for r in json.loads(printed("show", run, "--json"))["tables"]["methods"] if r["method"] == method]
+    [row] = [r for r in json.loads(written["json"])["tables"]["methods"] if r["method"] == method]
     assert row[key] == pytest.approx(wanted)
-    [line] = [line for line in printed("show", run).splitlines() if line.startswith(f"{method} ")]
+    [line] = [line for line in written["terminal"].splitlines() if line.startswith(f"{method} ")]
     assert shown in line
-    page = (run / "report.html").read_text()
-    [of_page] = re.findall(rf'<th scope="row"[^>]*>{re.escape(method)}</th>(.*?)</tr>', page, re.S)[:1]
+    [of_page] = re.findall(rf'<th scope="row"[^>]*>{re.escape(method)}</th>(.*?)</tr>', written["page"], re.S)[:1]
     assert shown in of_page
 
-    only = ("--columns", f"method,{key}")
-    [of_csv] = [
-        r for r in csv.DictReader(io.StringIO(printed("tables", run, "--to", "csv", *only))) if r["method"] == method
-    ]
+    [of_csv] = [r for r in csv.DictReader(io.StringIO(written["csv"])) if r["method"] == method]
     assert float(of_csv[key]) == pytest.approx(wanted)
-    latex = printed("tables", run, "--macros", *only)
-    assert re.search(rf"^{re.escape(method)} & (\\bfseries )?{shown}", latex, re.M)
+    [of_latex] = [line for line in written["latex"].splitlines() if line.startswith(f"{method} & ")]
+    assert shown in of_latex
     name = "Methods" + {"simplecil": "Simplecil", "ranpac:M=64": "RanpacMSixFour"}[method]
-    assert rf"\newcommand{{\{name}{key.title().replace('_', '')}}}{{{shown}}}" in latex
+    assert rf"\newcommand{{\{name}{key.title().replace('_', '')}}}{{{shown}}}" in written["latex"]
 
-    printed("figures", run, "--to", "svg", "--out", tmp_path / "figs")
-    drawn = json.loads((tmp_path / "figs/figures.json").read_text())["runs"][0]["figures"]
-    [tasks] = [f for f in drawn if f["name"] == f"tasks-{METHODS.index(method) + 1}"]
+    [tasks] = [
+        f
+        for f in json.loads(written["figures"])["runs"][0]["figures"]
+        if f["name"] == f"tasks-{METHODS.index(method) + 1}"
+    ]
+    side = key.removeprefix("acc_")
     [curve] = [part for part in tasks["values"].split("; ") if part.startswith(f"{side}: ")]
     assert curve.endswith(shown)
 
     [entry] = [r for r in entry_of(run)[0].rows if r.method == method]
-    [figure] = [f for f in entry.figures if f.column in (key, f"acc_{side}")]
+    [figure] = [f for f in entry.figures if f.column == key]
     assert figure.value == pytest.approx(wanted)
-    printed("site", run, "--out", tmp_path / "site")
-    assert shown in (tmp_path / "site/index.html").read_text()
+    assert shown in written["site"]
 
-    metrics = {m.name: m.value for m in metrics_of(run).metrics if not m.step}
-    assert metrics[f"methods/{method}/{key}"] == pytest.approx(wanted)
-    points = {m.step: m.value for m in metrics_of(run).metrics if m.name == f"curve/{method}/{kind}"}
-    assert points[3] == pytest.approx(wanted)
+    metrics = {(m.name, m.step): m.value for m in metrics_of(run).metrics}
+    assert metrics[f"methods/{method}/{key}", 0] == pytest.approx(wanted)
+    assert metrics[f"curve/{method}/{kind}", 3] == pytest.approx(wanted)
