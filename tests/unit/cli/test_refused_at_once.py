@@ -159,7 +159,7 @@ def test_what_is_read_of_every_method_and_learner_is_what_importing_it_gives() -
     [
         ("onlin", "no such command 'onlin'. Did you mean online?"),
         ("serach", "no such command 'serach'. Did you mean cldyb?"),
-        ("zzz", "no such command 'zzz'. There are check, cldyb, "),
+        ("zzz", "no such command 'zzz'. There are assess, check, cldyb, "),
         ("rum", "no such command 'rum'. Did you mean one that makes a run: cldyb, duel, edge, "),
         (
             "cldyb --epochs 3",

@@ -87,7 +87,7 @@ def test_legends_say_how_to_read_what_has_no_key(drawn: list[Panels]) -> None:
 
 
 def test_a_page_of_every_report_is_made_here() -> None:
-    writing = {p for p in REPORTS.glob("*/*.py") if re.search(r"write_page\(|-> View:", p.read_text("utf-8"))}
+    writing = {p for p in REPORTS.glob("*/*.py") if re.search(r"write_page\(|page_of\(|-> View:", p.read_text("utf-8"))}
     assert {p.parent.name for p in writing if p.name != "plan.py"} == set(PAGES), "plans have no page"
 
 
