@@ -32,6 +32,7 @@ OTHERS = {
     "compare": ("compare:compare", "Put finished runs, or a table of accuracies, beside each other."),
     "demo": ("demo:demo", "Run a study that needs no data and takes minutes."),
     "entry": ("site:entry", "Write the entry of a run for a leaderboard."),
+    "doctor": ("doctor:doctor", "Look at this machine: what is missing, and what fixes it."),
     "export": ("exchange:export", "Write sequences for PILOT, PyCIL, Mammoth, Avalanche and others."),
     "extend": ("runs:extend", "Continue a finished run of cldyb with more tasks."),
     "figures": ("paper:figures", "Write the figures of runs as files for a paper."),

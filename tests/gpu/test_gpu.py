@@ -16,6 +16,7 @@ import torch
 
 from benchmarks.common.results import seqsearch
 from benchmarks.parity.devices import compared
+from protocols.running.doctor import compared_devices
 from seqsearch.backbones.open import build_backbone
 from seqsearch.features.geometry import knn_nll, knn_nll_exact, searches_on_gpu
 from seqsearch.features.store import FeatureStore
@@ -66,3 +67,7 @@ def test_a_search_finds_the_same_with_any_number_of_workers(tmp_path: Path, work
         seqsearch(*RUN, "--workers", str(number), "--out", str(run := tmp_path / f"{number}"))
         found.append(pq.read_table(run / "sequences.parquet").drop_columns("run_id").to_pylist())
     assert found[0] == found[1]
+
+
+def test_doctor_finds_cpu_and_gpu_alike() -> None:
+    assert [f.state for f in compared_devices()] == ["ok", "ok", "ok"]
