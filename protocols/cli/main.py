@@ -48,6 +48,7 @@ OTHERS = {
     "show": ("runs:show", "Print the summary of a run, or its sequences."),
     "similarity": ("similarity:similarity", "Compare classes, and write how similar they are."),
     "site": ("site:site", "Write a leaderboard of runs and entries as static pages."),
+    "slurm": ("slurm:slurm", "Print a job for Slurm that runs a command until it is finished."),
     "split": ("runs:split", "List the images of a run or pool by part."),
     "status": ("runs:status", "How a run is doing: running, stopped, killed or finished."),
     "stream": ("stream:stream", "Make a stream of your own samples, or look at one."),
