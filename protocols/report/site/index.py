@@ -13,6 +13,7 @@ from protocols.report.site.entry import Entry
 from protocols.report.table import DOWN, Column
 from protocols.report.text import Bold
 from seqsearch.core.text import shown_lines
+from seqsearch.stats.interval import Interval
 
 YES, NO, UNDECIDED = "yes", "no", "undecided"
 BRIEF = 8
@@ -174,9 +175,9 @@ def _cell(line: Line, column: Column, bold: bool) -> str:
 def may_be_best(lines: Sequence[Line], main: Column) -> list[str]:
     """Whether each row may be the best.
 
-    No: the paired comparison of its own entry excludes it, or its interval does not overlap that of the row with the best figure,
-    unless both are of one entry, which compares them in pairs. Undecided: a row without an interval, and all if fewer than two
-    have one.
+    No: the paired comparison of its own entry excludes it, or its interval does not reach that of the row with the best
+    figure, both `widened` for the number of rows; unless both are of one entry, which compares them in pairs.
+    Undecided: a row without an interval, and all if fewer than two have one.
     """
     of = {id(line): line.figures[main.key].interval for line in lines}
     bounded = [line for line in lines if not math.isnan(of[id(line)].low)]
@@ -184,6 +185,8 @@ def may_be_best(lines: Sequence[Line], main: Column) -> list[str]:
         return [UNDECIDED] * len(lines)
     best = max(bounded, key=lambda line: _height(line, main))
     paired = {line.of.name for line in lines if line.figures[main.key].best}
+
+    factor = widened(len(bounded))
 
     def verdict(line: Line) -> str:
         own, first = of[id(line)], of[id(best)]
@@ -193,9 +196,29 @@ def may_be_best(lines: Sequence[Line], main: Column) -> list[str]:
         if in_pairs and not line.figures[main.key].best:
             return NO
         together = in_pairs and line.of is best.of
-        return YES if together or (own.low <= first.high and first.low <= own.high) else NO
+        return YES if together or _reach(own, first, factor) else NO
 
     return [verdict(line) for line in lines]
+
+
+def widened(rows: int) -> float:
+    """By how much 95 % intervals are widened, so that the best of so many rows is ruled out in at most 5 % of boards.
+
+    The best row is compared with all others. By Bonferroni's inequality each comparison may err in 5 % / (rows - 1) of boards.
+    ``python -m benchmarks.coverage.leaderboard`` counts how often it is ruled out.
+
+    >>> round(widened(2), 2), round(widened(10), 2)
+    (1.0, 1.3)
+    """
+    from scipy.stats import norm
+
+    return max(1.0, float(norm.ppf(1 - 0.05 / max(1, rows - 1)) / norm.ppf(0.975)))
+
+
+def _reach(a: Interval, b: Interval, factor: float) -> bool:
+    """Whether two intervals overlap that are so much wider."""
+    low, high = (a, b) if a.value <= b.value else (b, a)
+    return low.value + factor * (low.high - low.value) >= high.value - factor * (high.value - high.low)
 
 
 def listed(entries: Iterable[tuple[Entry, bytes | None]]) -> list[Listed]:

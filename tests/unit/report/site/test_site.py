@@ -95,6 +95,15 @@ def test_rows_are_sorted_and_all_that_may_be_the_best_are_marked(entry: Entry, t
     }
 
 
+def test_many_rows_need_a_larger_distance(entry: Entry, tmp_path: Path) -> None:
+    """Two intervals that do not overlap, beside none and beside eight others."""
+    two = {"best": (0.8, 0.75, 0.85), "next": (0.695, 0.65, 0.74)}
+    assert verdicts(with_rows(tmp_path / "2", entry, "two", **two))["next"] == "no"
+    others = {f"m{i}": (0.3, 0.25, 0.35) for i in range(8)}
+    of_ten = verdicts(with_rows(tmp_path / "10", entry, "ten", **two, **others))
+    assert (of_ten["next"], of_ten["m0"]) == ("yes", "no")
+
+
 def test_within_an_entry_its_own_paired_comparison_decides(entry: Entry, tmp_path: Path) -> None:
     def paired(*best: str) -> Any:
         def change(fields: Fields) -> None:
