@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from seqsearch.backbones.base import FromScratch
 from seqsearch.core.errors import UserError
+from seqsearch.core.typed import fits
 from seqsearch.core.types import ClassId
 from seqsearch.features.geometry import unit_rows
 from seqsearch.features.store import UnionFeatures
@@ -81,10 +83,9 @@ def image_features(
     Raises:
         UserError: the pool is not here or is another one, an image cannot be read, or all backbones begin from scratch.
     """
-    settings = [r.config.get("settings") or {} for r in results]
-    weights = tuple((b, f) for s in settings for b, _, f in (str(w).partition("=") for w in s.get("weights") or ()))
+    weights = dict(pair for r in results for pair in weights_of(r.setting("weights")))
     found = images_of_run(run, pool).world
-    world = World(found.pool, found.seed, found.cache, found.states, device, found.grow, tuple(dict.fromkeys(weights)))
+    world = World(found.pool, found.seed, found.cache, found.states, device, found.grow, tuple(weights.items()))
     name = _pretrained(world, results)
     classes = dict.fromkeys(
         c for r in results for s in r.sequences if s.kind in FOUND for t in s.tasks for c in t.classes
@@ -95,11 +96,24 @@ def image_features(
 
 
 def _pretrained(world: World, results: Sequence[RunResults]) -> str:
-    methods = [m for r in results for m in ((r.config.get("identity") or {}).get("methods") or {}).values()]
-    for name in dict.fromkeys(str(m.get("backbone")) for m in methods if isinstance(m, dict)):
+    for name in dict.fromkeys(name for r in results for name in _backbones(r.config)):
         if not isinstance(world.backbone(name), FromScratch):
             return name
     raise UserError("all backbones begin from scratch, and their features would say nothing")
+
+
+def _backbones(config: Mapping[str, Any]) -> list[str]:
+    """Of the methods of a run, as its ``config.json`` names them."""
+    identity = config.get("identity")
+    methods = identity.get("methods") if isinstance(identity, dict) else None
+    said = [m.get("backbone") for m in methods.values() if isinstance(m, dict)] if isinstance(methods, dict) else []
+    return [name for name in said if isinstance(name, str)]
+
+
+def weights_of(setting: Any) -> list[tuple[str, str]]:
+    """The pairs of backbone and file of a setting ``weights``; none where it is not as it was written."""
+    texts = setting if fits(setting, tuple[str, ...]) else ()
+    return [(backbone, file) for backbone, equals, file in (text.partition("=") for text in texts) if equals]
 
 
 def task_similarity(features: ImageFeatures, sequence: TaskSequence) -> Float64:

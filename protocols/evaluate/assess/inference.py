@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from protocols.evaluate.assess.images import weights_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.types import MethodSpec, StateKey, Task
@@ -66,26 +67,27 @@ def measure_inference(
     Raises:
         UserError: the pool is not here or is another one, or the run has no found sequence.
     """
-    said, config = run_settings(run), read_config(run)
+    said = run_settings(run)
     images = images_of_run(run, pool)
     sequence = next((s for s in images.sequences or () if s.kind in FOUND), None)
     if sequence is None:
         raise UserError(f"run {run} has no found sequence that latency could be measured on")
-    weights = tuple((b, f) for b, _, f in (w.partition("=") for w in said.get("weights", ())))
-    precision = (config.get("settings") or {}).get("precision") or "float32"
+    weights = tuple(weights_of(said.get("weights")))
+    settings = read_config(run).get("settings")
+    precision = "bf16" if isinstance(settings, dict) and settings.get("precision") == "bf16" else "float32"
     found, troubles = dict[str, Inference](), list[str]()
     with tempfile.TemporaryDirectory() as scratch:
         of = images.world
         world = World(of.pool, of.seed, of.cache, scratch, device, of.grow, weights, precision)
         trainer = Trainer(world)
-        for item in parse_items(said["methods"], "method"):
+        for item in parse_items(said["methods"], "method") if "methods" in said else ():
             if item.text in known:
                 continue
             if refers_to_code(item.text):
                 troubles.append(f"{item.text}: custom code of a run is not executed, so its latency was not measured.")
                 continue
             report(item.text)
-            spec = world.spec(item, said["backbone"])
+            spec = world.spec(item, said.get("backbone", "glyph_vit"))
             found[item.text] = _measured(trainer, spec, sequence.tasks)
     return found, troubles
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -207,3 +208,12 @@ def test_the_command_writes_a_page_figures_and_json(runs: list[Path], tmp_path: 
     (tmp_path / "other/mine.txt").write_text("mine")
     refused = CliRunner().invoke(main, [*words[:-1], str(tmp_path / "other")])
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+
+
+def test_settings_that_others_have_edited_are_no_crash(runs: list[Path], tmp_path: Path) -> None:
+    shutil.copytree(runs[0], tmp_path / "joint")
+    said = json.loads((runs[0] / "config.json").read_text())
+    (tmp_path / "joint/config.json").write_text(json.dumps({**said, "settings": "x", "identity": [1]}))
+    a = assess([tmp_path / "joint"], Wanted())
+    assert isinstance(a.images, Unavailable)
+    assert "restore it" in a.images.because
