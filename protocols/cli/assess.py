@@ -68,7 +68,7 @@ def assess(
     sequences. They must share pool, seed, first task and lengths.
 
     \b
-    seqsearch assess runs/joint runs/separate
+    seqsearch assess runs/mine
     seqsearch assess runs/joint runs/separate runs/scored --latency --out assessed
     """
     if out is not None:

@@ -22,7 +22,7 @@ def entry(run: Path, out: Path, force: bool, as_json: bool) -> None:
     """Write the entry of a finished RUN for a leaderboard: figures, command, versions, digests; no paths, no names of users.
 
     \b
-    seqsearch entry runs/mine --out mine.json
+    seqsearch entry runs/mine --out mine-entry.json
     """
     check_output(out, ".json", force)
     from protocols.report.site.entry import entry_of
