@@ -75,11 +75,14 @@ def assess(
         check_ours(out, "assess.json")
     from protocols.evaluate.assess.assessment import Wanted
     from protocols.evaluate.assess.assessment import assess as assessed
+    from protocols.evaluate.assess.images import Unavailable
     from protocols.report.assess.view import FIGURES, files, view
     from seqsearch.training.device import device_here
 
     wanted = Wanted(pool, images, device_here(None if device == "auto" else device), latency)
     found = assessed(runs, wanted, lambda name: click.echo(f"measuring {shown(name)}", err=True))
+    if images and isinstance(found.images, Unavailable):
+        click.echo(shown(f"similarity and maps of tasks are missing: {found.images.because}"), err=True)
     if out is not None:
         write_folder(out, FIGURES, files(found, venue, kind))
         click.echo(f"written: {copyable(out)}", err=True)

@@ -21,7 +21,7 @@ from protocols.report.table import (
 )
 from seqsearch.results.costs import MethodCost
 
-HOURS = Scale("h", "from 0", lambda hours: f"{hours:.3g}")
+HOURS = Scale("h", "from 0", lambda hours: f"{hours:.3g}" if hours >= 1e-3 else f"{hours:.5f}")
 GIGABYTES = Scale("GB", "from 0", lambda gb: f"{gb:.3g}")
 MILLIONS = Scale("10^6", "from 0", lambda millions: f"{millions:.3g}")
 COSTS = Layout(

@@ -17,7 +17,7 @@ from seqsearch.stats.interval import Interval
 IntervalForm = Literal["brackets", "scripts", "plus-minus", "none"]
 FORMS: tuple[IntervalForm, ...] = get_args(IntervalForm)
 PREAMBLE = r"""\usepackage{booktabs,makecell,siunitx,textcomp,threeparttable}
-\sisetup{detect-weight,mode=text,retain-explicit-plus,group-minimum-digits=4,group-separator={,}}
+\sisetup{detect-weight,mode=text,retain-explicit-plus,group-digits=integer,group-minimum-digits=4,group-separator={,}}
 """
 """What a document needs that has such tables."""
 COLUMN, PAGE = 52, 105
@@ -34,7 +34,7 @@ _ESCAPED = {
 
 def tex(text: str) -> str:
     """Text for LaTeX, with every character escaped that would be a command."""
-    return "".join(_ESCAPED.get(c, c) for c in shown(text))
+    return "".join(_ESCAPED.get(c, c) for c in shown(text)).replace("--", "-{}-")
 
 
 # ------------------------------------------------------------------------------------------------ tables

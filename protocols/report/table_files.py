@@ -42,6 +42,9 @@ def tables_of(runs: Sequence[Path], wanted: Wanted) -> tuple[list[Table], list[s
     Raises:
         UserError: a run without results, no such table or column, or runs whose tables have different columns.
     """
+    places = [run.resolve() for run in runs]
+    if twice := next((run for i, run in enumerate(runs) if places[i] in places[:i]), None):
+        raise UserError(f"run {twice} is named twice: name each once")
     views = [view_of_run(run) for run in runs]
     names = _names(views, wanted.tables)
     costs = [method_costs(run) if wanted.costs else {} for run in runs]

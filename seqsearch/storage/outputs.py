@@ -47,6 +47,8 @@ def check_ours(out: Path, index: str) -> None:
     """
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise UserError(f"{out} is {'a link' if out.is_symlink() else 'no folder'}: choose another name")
+    if (above := next(p for p in out.absolute().parents if p.exists())) and not above.is_dir():
+        raise UserError(f"{above} of {out} is no folder: choose another name")
     if out.is_dir() and not Inside.below(out.absolute()).has(index) and any(out.iterdir()):
         raise UserError(f"{out} has other files: name a folder to be made")
 

@@ -47,7 +47,7 @@ class MethodAssessment:
         common: on the sequences that were found for several methods together.
         own: on the sequences that were found for it alone.
         stored: bytes beyond the backbone at the end, largest over these sequences.
-        seconds: training time of a sequence, mean over sequences and training seeds.
+        seconds: training time of a common sequence, else of an own one, mean over sequences and training seeds.
         inference: passes and latency, where they were measured.
     """
 
@@ -189,7 +189,8 @@ def _method(
         used += evaluated.flat if evaluated else []
         sides[name] = side_of("", method, name, (evaluated,), None) if evaluated else None
     stored = [b for s in used if (b := s.stored) is not None]
-    seconds = [float(s.row["train_seconds"]) for s in used]
+    timed = next((side for side in sides.values() if side), None)
+    seconds = [float(s.row["train_seconds"]) for s in timed.methods[0].flat] if timed else []
     return MethodAssessment(
         method,
         sides[COMMON],

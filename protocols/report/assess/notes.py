@@ -81,8 +81,7 @@ TEXTS = {
     ),
     "assess.no_own": Text(
         "advice",
-        "No sequence was found for {count:n method} alone, {methods} among them, so robustness is missing there: add a run with "
-        "--separate.",
+        "Robustness of {count:n method} is missing ({methods}): no sequence was found for it alone. Add a run with --separate.",
     ),
     "assess.trouble": Text("warning", "{text}"),
     "assess.no_images": Text("detail", "The similarity of tasks and the maps of tasks are missing: {why}."),

@@ -62,7 +62,7 @@ RESPECTS = Layout(
         Column(
             "seconds",
             "training, s",
-            "training time of a sequence, mean over sequences and training seeds",
+            "training time of a common sequence, else of an own one; mean over sequences and seeds. Cached features are free",
             SECONDS,
             DOWN,
             OWN,
@@ -78,7 +78,7 @@ RESPECTS = Layout(
         Column(
             "latency",
             "latency, ms",
-            "time for an image, predicted in a batch after the last task; median of five predictions, without decoding",
+            "time for an image, predicted in a batch after the last task; fastest of five on one thread, without decoding",
             MILLISECONDS,
             DOWN,
             OWN,

@@ -89,7 +89,7 @@ def index(listed: Sequence[Listed]) -> bytes:
     from protocols.report.page import environment
 
     page = environment().get_template("site.html.j2")
-    methods = {(e.entry.protocol, r.method) for e in listed for r in e.entry.rows}
+    methods = {r.method for e in listed for r in e.entry.rows}
     text = page.render(listed=listed, methods=len(methods), sections=sections(listed), brief=BRIEF)
     return shown_lines(text).encode("utf-8", "backslashreplace")
 

@@ -101,3 +101,8 @@ def test_rows_of_one_name_have_commands_of_their_own() -> None:
     assert dict(found)["MethodsMSixFourAcc"] == "50.0"
     assert dict(found)["MethodsMSixFourAccTwo"] == "60.0"
     assert dict(found)["MethodsRowThreeAcc"] == "70.0"
+
+
+def test_two_hyphens_stay_two() -> None:
+    """LaTeX makes a dash of them, which no shell understands."""
+    assert tex("(--searches)") == "(-{}-searches)"

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -101,7 +102,8 @@ def test_columns_on_request_stand_behind_those_of_methods(run: Path) -> None:
 def test_runs_share_a_table_if_its_columns_are_the_same(run: Path, other: Path, tmp_path: Path) -> None:
     [table], _ = tables_of([run, other], Wanted())
     assert [r["run"] for r in table.records()] == ["made", "made", "made", "other"]
-    [twice], _ = tables_of([other, other], Wanted(costs=("hours",)))
+    shutil.copytree(other, tmp_path / "elsewhere" / "other")
+    [twice], _ = tables_of([other, tmp_path / "elsewhere" / "other"], Wanted(costs=("hours",)))
     assert [r["run"] for r in twice.records()] == ["other", "other-2"]
     plan = ss.edge(pool="glyphs:classes=6", tasks=2, plan_only=True, workers=0, quiet=True, out=tmp_path / "plan").path
     name = next(iter(ss.open(plan).summary.tables))
@@ -136,3 +138,12 @@ def test_notes_of_the_page_stand_below_a_table_of_latex(run: Path) -> None:
     assert notes
     assert text.count(r"\item") == len(notes)
     assert not any(math.isnan(v) for r in found[0].records() for v in r.values() if isinstance(v, float))
+
+
+def test_a_run_that_is_named_twice_is_one_line(run: Path) -> None:
+    assert "is named twice" in refused(run, run)
+
+
+def test_a_file_above_the_folder_is_one_line(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "is no folder" in refused(run, "--out", tmp_path / "file/sub")
