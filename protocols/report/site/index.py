@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from scipy.stats import norm
+
 from protocols.report.site.boards import BOARDS, Figure
 from protocols.report.site.entry import Entry
 from protocols.report.table import DOWN, Column
@@ -210,8 +212,6 @@ def widened(rows: int) -> float:
     >>> round(widened(2), 2), round(widened(10), 2)
     (1.0, 1.3)
     """
-    from scipy.stats import norm
-
     return max(1.0, float(norm.ppf(1 - 0.05 / max(1, rows - 1)) / norm.ppf(0.975)))
 
 
