@@ -77,6 +77,7 @@ def test_shell_blocks_are_valid(block) -> None:
             name, *words = words
             command = command.get_command(click.Context(command), name)
         assert command is not None, f"{block.place}: no command {name}"
+        words = words[: words.index("--")] if "--" in words else words  # what follows is for another command
         known = {flag for p in command.params for flag in (*p.opts, *p.secondary_opts)}
         assert {w for w in words if w.startswith("--")} <= known, block.place
 
