@@ -16,7 +16,7 @@ from seqsearch.core.text import did_you_mean, shown
 
 TEMPLATES = Path(__file__).parent / "templates"
 GRACE = 300
-"""Seconds before the end of a job at which it is told to stop."""
+"""Seconds before the end of a job at which Slurm asks it to stop."""
 AGAIN = (
     "--workers",
     "--gpus-per-worker",

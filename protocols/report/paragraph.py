@@ -61,12 +61,18 @@ def paragraph(view: View, config: Mapping[str, Any], digest: str) -> str:
 def _sentences(config: Mapping[str, Any]) -> Iterator[str]:
     """Data, splits, methods, numbers of sequences and seeds."""
     settings, identity = (_mapping(config.get(name)) for name in ("settings", "identity"))
-    pools = [p for p in identity.get("pools") or () if isinstance(p, dict)]
-    if pools:
-        said = [f"{p.get('pool')} ({counted(int(p.get('in_play') or 0), 'class')})" for p in pools]
-        yield f"Classes came from {_listed(said)}."
+    pools = identity.get("pools")
+    said = [p for p in pools if isinstance(p, dict)] if isinstance(pools, list) else []
+    if said:
+        sizes = [n if isinstance(n := p.get("in_play"), int) else 0 for p in said]
+        named = [f"{p.get('pool')} ({counted(n, 'class')})" for p, n in zip(said, sizes, strict=True)]
+        yield f"Classes came from {_listed(named)}."
     elif settings.get("stream"):
         yield f"Samples came from {settings['stream']}."
+    elif settings.get("tune_pool"):
+        evaluated = settings.get("pool")
+        names = [str(name) for name in (evaluated if isinstance(evaluated, list) else [evaluated])]
+        yield f"Hyperparameters were chosen on {settings['tune_pool']}, and methods evaluated on {_listed(names)}."
     images = _mapping(identity.get("images"))
     trained, searched, test = (images.get(part) for part in ("trained", "searched", "test"))
     if isinstance(trained, int | float) and isinstance(test, int | float):

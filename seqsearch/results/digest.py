@@ -14,11 +14,7 @@ _CHUNK = 1 << 20
 
 
 def run_digest(run: Path) -> str:
-    """32 hexadecimal digits that change with any byte of ``config.json`` or of a Parquet file of the run.
-
-    Raises:
-        UserError: one of the files is a link.
-    """
+    """32 hexadecimal digits that change with any byte of ``config.json`` or of a Parquet file of the run; links do not count."""
     here = Inside(run)
     return digest_of("run", {name: file_digest(here, name) for name in sorted(here.names(FILES))})
 

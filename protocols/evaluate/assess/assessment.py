@@ -151,7 +151,7 @@ def _features(runs: Sequence[ComparedRun], wanted: Wanted) -> ImageFeatures | Un
     if not wanted.images:
         return Unavailable("no images were read (--images 0)")
     try:
-        return image_features(runs[0].path, [r.data for r in runs], wanted.pool, wanted.images, wanted.device)
+        return image_features(runs, wanted.pool, wanted.images, wanted.device)
     except UserError as error:
         return Unavailable(str(error))
 

@@ -8,23 +8,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from protocols.evaluate.assess.world import is_custom_backbone, methods_of, world_of
+from protocols.evaluate.compare.runs import ComparedRun
 from seqsearch.backbones.base import FromScratch
 from seqsearch.core.errors import UserError
-from seqsearch.core.typed import fits
 from seqsearch.core.types import ClassId
 from seqsearch.features.geometry import unit_rows
 from seqsearch.features.store import UnionFeatures
 from seqsearch.results.rows import TaskSequence
-from seqsearch.results.run import FOUND, RunResults
+from seqsearch.results.run import FOUND
 from seqsearch.storage.files import cache_root
-from seqsearch.study.run_images import images_of_run
 from seqsearch.training.world import World
 
 Float64 = NDArray[np.float64]
@@ -70,50 +68,32 @@ class TaskMap:
     tasks: NDArray[np.int64]
 
 
-def image_features(
-    run: Path, results: Sequence[RunResults], pool: str | None, images: int, device: str
-) -> ImageFeatures:
+def image_features(runs: Sequence[ComparedRun], pool: str | None, images: int, device: str) -> ImageFeatures:
     """Of all classes of found sequences, by the first pre-trained backbone of the runs; cached where runs cache theirs.
 
     Args:
-        run: one of the runs, which all share its pool.
-        pool: where its images lie now, if elsewhere.
+        pool: where the images of the runs lie now, if elsewhere.
         images: of a class.
 
     Raises:
-        UserError: the pool is not here or is another one, an image cannot be read, or all backbones begin from scratch.
+        UserError: the pool is not here or is another one, an image cannot be read, or no backbone is pre-trained.
     """
-    weights = dict(pair for r in results for pair in weights_of(r.setting("weights")))
-    found = images_of_run(run, pool).world
-    world = World(found.pool, found.seed, found.cache, found.states, device, found.grow, tuple(weights.items()))
-    name = _pretrained(world, results)
-    classes = dict.fromkeys(
-        c for r in results for s in r.sequences if s.kind in FOUND for t in s.tasks for c in t.classes
-    )
+    world, name = _pretrained(runs, pool, device)
+    found = (s for run in runs for s in run.data.sequences if s.kind in FOUND)
+    classes = dict.fromkeys(c for s in found for t in s.tasks for c in t.classes)
     features = UnionFeatures(cache_root(), world.images, world.backbone(name), torch.device(device))
     rows = {c: world.rows((c,), "train")[0][:images] for c in classes}
     return ImageFeatures(name, images, {c: unit_rows(features.rows(own)) for c, own in rows.items()})
 
 
-def _pretrained(world: World, results: Sequence[RunResults]) -> str:
-    for name in dict.fromkeys(name for r in results for name in _backbones(r.config)):
-        if not isinstance(world.backbone(name), FromScratch):
-            return name
-    raise UserError("all backbones begin from scratch, and their features would say nothing")
-
-
-def _backbones(config: Mapping[str, Any]) -> list[str]:
-    """Of the methods of a run, as its ``config.json`` names them."""
-    identity = config.get("identity")
-    methods = identity.get("methods") if isinstance(identity, dict) else None
-    said = [m.get("backbone") for m in methods.values() if isinstance(m, dict)] if isinstance(methods, dict) else []
-    return [name for name in said if isinstance(name, str)]
-
-
-def weights_of(setting: Any) -> list[tuple[str, str]]:
-    """The pairs of backbone and file of a setting ``weights``; none where it is not as it was written."""
-    texts = setting if fits(setting, tuple[str, ...]) else ()
-    return [(backbone, file) for backbone, equals, file in (text.partition("=") for text in texts) if equals]
+def _pretrained(runs: Sequence[ComparedRun], pool: str | None, device: str) -> tuple[World, str]:
+    """The world of the first run that has such a backbone, and its name."""
+    for run in runs:
+        world = world_of(run.path, pool, "", device)
+        for name in dict.fromkeys(name for _, name in methods_of(run.path) if name and not is_custom_backbone(name)):
+            if not isinstance(world.backbone(name), FromScratch):
+                return world, name
+    raise UserError("all backbones begin from scratch, or are custom code of the runs, which is not executed")
 
 
 def task_similarity(features: ImageFeatures, sequence: TaskSequence) -> Float64:

@@ -17,17 +17,15 @@ import numpy as np
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from protocols.evaluate.assess.images import weights_of
+from protocols.evaluate.assess.world import is_custom, is_custom_backbone, methods_of, world_of
 from seqsearch.core.errors import UserError
-from seqsearch.core.grammar import parse_items
 from seqsearch.core.types import MethodSpec, StateKey, Task
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.results.run import FOUND, read_config
-from seqsearch.study.run_images import images_of_run
-from seqsearch.study.run_settings import refers_to_code, run_settings
+from seqsearch.results.run import FOUND
+from seqsearch.results.schema import SEQUENCES
+from seqsearch.results.tables import read_sequences
 from seqsearch.training.process import seed_generators
 from seqsearch.training.trainer import Trainer
-from seqsearch.training.world import World
 
 if TYPE_CHECKING:
     from seqsearch.methods.base import Method
@@ -68,28 +66,20 @@ def measure_inference(
     Raises:
         UserError: the pool is not here or is another one, or the run has no found sequence.
     """
-    said = run_settings(run)
-    images = images_of_run(run, pool)
-    sequence = next((s for s in images.sequences or () if s.kind in FOUND), None)
-    if sequence is None:
-        raise UserError(f"run {run} has no found sequence that latency could be measured on")
-    weights = tuple(weights_of(said.get("weights")))
-    settings = read_config(run).get("settings")
-    precision = "bf16" if isinstance(settings, dict) and settings.get("precision") == "bf16" else "float32"
     found, troubles = dict[str, Inference](), list[str]()
     with tempfile.TemporaryDirectory() as scratch:
-        of = images.world
-        world = World(of.pool, of.seed, of.cache, scratch, device, of.grow, weights, precision)
-        trainer = Trainer(world)
-        for item in parse_items(said["methods"], "method") if "methods" in said else ():
+        trainer = Trainer(world_of(run, pool, scratch, device))
+        sequence = next((s for s in read_sequences(run / SEQUENCES.file) if s.kind in FOUND), None)
+        if sequence is None:
+            raise UserError(f"run {run} has no found sequence that latency could be measured on")
+        for item, backbone in methods_of(run):
             if item.text in known:
                 continue
-            if refers_to_code(item.text):
+            if is_custom(item) or is_custom_backbone(backbone):
                 troubles.append(f"{item.text}: custom code of a run is not executed, so its latency was not measured.")
                 continue
             report(item.text)
-            spec = world.spec(item, said.get("backbone", "glyph_vit"))
-            found[item.text] = _measured(trainer, spec, sequence.tasks)
+            found[item.text] = _measured(trainer, trainer.world.spec(item, backbone), sequence.tasks)
     return found, troubles
 
 

@@ -212,3 +212,22 @@ def test_settings_that_others_have_edited_are_no_crash(runs: list[Path], tmp_pat
     a = assess([tmp_path / "joint"], Wanted())
     assert isinstance(a.images, Unavailable)
     assert "restore it" in a.images.because
+
+
+@pytest.mark.parametrize("custom", ["planted.py:Net", "planted:Net"])
+def test_code_that_a_run_names_is_not_executed(
+    runs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, custom: str
+) -> None:
+    (tmp_path / "planted.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')\nNet = 1\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    shutil.copytree(runs[0], tmp_path / "joint")
+    said = json.loads((runs[0] / "config.json").read_text())
+    said["directory"] = str(tmp_path)
+    for change in ({"backbone": custom}, {"methods": f"simplecil@{custom}"}, {"methods": custom}):
+        settings = {**said["settings"], **change}
+        (tmp_path / "joint/config.json").write_text(json.dumps({**said, "settings": settings}))
+        a = assess([tmp_path / "joint"], Wanted(latency=True))
+        assert any("is not executed" in t for t in a.troubles), change
+        assert not any(m.inference for m in a.methods), change
+    assert not (tmp_path / "executed").exists()

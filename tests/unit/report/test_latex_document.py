@@ -17,7 +17,7 @@ from tests.programs import LATEX, needs
 from tests.unit.api.small import SMALL
 from tests.unit.report.test_latex import HOSTILE, made
 
-pytestmark = [pytest.mark.long, needs("pdflatex", "dvipng", packages=LATEX)]
+pytestmark = [pytest.mark.long, needs("pdflatex", "dvipng", "bibtex", packages=LATEX)]
 PAPER = r"""\documentclass[twocolumn]{article}
 \setlength{\textwidth}{6.75in}\setlength{\columnsep}{0.25in}
 \usepackage[T1]{fontenc}
