@@ -69,10 +69,8 @@ def _sentences(config: Mapping[str, Any]) -> Iterator[str]:
         yield f"Classes came from {_listed(named)}."
     elif settings.get("stream"):
         yield f"Samples came from {settings['stream']}."
-    elif settings.get("tune_pool"):
-        evaluated = settings.get("pool")
-        names = [str(name) for name in (evaluated if isinstance(evaluated, list) else [evaluated])]
-        yield f"Hyperparameters were chosen on {settings['tune_pool']}, and methods evaluated on {_listed(names)}."
+    if settings.get("tune_pool"):
+        yield f"Hyperparameters were chosen on {settings['tune_pool']}."
     images = _mapping(identity.get("images"))
     trained, searched, test = (images.get(part) for part in ("trained", "searched", "test"))
     if isinstance(trained, int | float) and isinstance(test, int | float):

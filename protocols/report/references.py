@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from protocols.report.table import CLDYB, EDGE, GTEP, MCIL, NEAR_FUTURE
-from seqsearch.core.kinds import LEARNING, PACKAGES, names
+from seqsearch.core.kinds import PACKAGES, ItemKind, names
 
 OF_PROTOCOL = {
     "cldyb": CLDYB, "score": CLDYB, "explain": CLDYB, "duel": CLDYB,
@@ -43,18 +43,19 @@ def references(config: Mapping[str, Any]) -> list[Reference]:
     identity = config.get("identity")
     methods = identity.get("methods") if isinstance(identity, dict) else None
     labels = methods if isinstance(methods, dict) else {}
-    titles = [OF_PROTOCOL.get(str(config.get("protocol")), ""), *titles_of(str(label) for label in labels)]
+    protocol = str(config.get("protocol"))
+    kind: ItemKind = "learner" if protocol == "online" else "method"
+    titles = [OF_PROTOCOL.get(protocol, ""), *titles_of(kind, map(str, labels))]
     return [r for r in known() if _letters(r.title) in set(map(_letters, titles))]
 
 
-def titles_of(labels: Iterable[str]) -> list[str]:
-    """The titles of entries that the docstrings of methods and learners name."""
+def titles_of(kind: ItemKind, labels: Iterable[str]) -> list[str]:
+    """The titles of entries that the docstrings of methods, or of learners, name; a name may be of one of each."""
     found = dict[str, None]()
     for name in dict.fromkeys(re.split("[:@]", label)[0] for label in labels):
-        for kind in LEARNING:
-            if name in names(kind):
-                paragraph = _letters(_second_paragraph(f"{PACKAGES[kind]}.{name}"))
-                found |= {r.title: None for r in known() if _letters(r.title) in paragraph}
+        if name in names(kind):
+            paragraph = _letters(_second_paragraph(f"{PACKAGES[kind]}.{name}"))
+            found |= {r.title: None for r in known() if _letters(r.title) in paragraph}
     return list(found)
 
 

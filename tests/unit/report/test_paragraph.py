@@ -14,7 +14,7 @@ from protocols.cli.main import main
 from protocols.report.paragraph import latex
 from protocols.report.references import OF_PROTOCOL, known, references, titles_of
 from protocols.running.protocol import protocols
-from seqsearch.core.kinds import names
+from seqsearch.core.kinds import ItemKind, names
 from seqsearch.results.digest import run_digest
 from tests.unit.api.small import SMALL
 
@@ -81,9 +81,18 @@ def test_other_formats_have_no_paragraph(run: Path) -> None:
 
 
 def test_every_method_has_the_reference_that_its_docstring_names() -> None:
-    for name in {*names("method"), *names("learner")} - WITHOUT_PAPER:
-        assert titles_of([f"{name}:epochs=1"]), name
-    assert titles_of(["mine.py:Mine"]) == titles_of(["finetune"]) == []
+    kinds: tuple[ItemKind, ...] = ("method", "learner")
+    for kind in kinds:
+        for name in set(names(kind)) - WITHOUT_PAPER:
+            assert titles_of(kind, [f"{name}:epochs=1"]), name
+    assert titles_of("method", ["mine.py:Mine"]) == titles_of("method", ["finetune"]) == []
+
+
+def test_a_method_and_a_learner_of_one_name_have_references_of_their_own() -> None:
+    methods = {"methods": {"er": {}}}
+    of_tasks, of_streams = (references({"protocol": p, "identity": methods}) for p in ("cldyb", "online"))
+    assert [r.key for r in of_tasks] == ["chen2025cldyb", "chaudhry2019tiny"]
+    assert [r.key for r in of_streams] == ["hammoud2023rapid"]
 
 
 def test_protocols_and_keys() -> None:
