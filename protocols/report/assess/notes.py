@@ -46,6 +46,8 @@ def notes(a: Assessment) -> Iterator[Note]:
     estimates = [side.estimates["acc"] for side in sides]
     if bounded := [e for e in estimates if math.isfinite(e.value.low)]:
         yield from conditions_of(bounded)
+    if held_out := _held_out(a):
+        yield note("assess.held_out", methods=held_out)
     if not a.common:
         yield note("assess.no_common")
     if missing := [m.method for m in a.methods if m.method not in a.own]:
@@ -65,10 +67,19 @@ def notes(a: Assessment) -> Iterator[Note]:
     yield note("compare.runs", runs=[r.name for r in a.runs])
 
 
+def _held_out(a: Assessment) -> list[str]:
+    """Methods that a common sequence was not searched with."""
+    return [m.method for m in a.methods if m.common and any(m.method not in s.method_ids for s in a.common)]
+
+
 # ------------------------------------------------------------------------------------------------ sentences
 
 
 TEXTS = {
+    "assess.held_out": Text(
+        "condition",
+        "Common sequences were chosen to be hard for other methods than {methods}, so these others have a disadvantage.",
+    ),
     "assess.best": Text("headline", "On common sequences {method} has the highest Acc (95 %)."),
     "assess.several": Text(
         "headline", "On common sequences {best} of {methods:n method} may have the highest Acc (95 %)."

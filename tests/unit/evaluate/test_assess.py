@@ -167,6 +167,12 @@ def test_what_is_missing_is_a_note(runs: list[Path]) -> None:
     assert "not those that the run used" in elsewhere.images.because
 
 
+def test_methods_that_were_not_searched_with_are_named(runs: list[Path]) -> None:
+    shown = view(assess(runs, Wanted(images=0)))
+    assert [n.values["methods"] for n in shown.notes if n.code == "assess.held_out"] == [["lwf:epochs=1"]]
+    assert "assess.held_out" not in {n.code for n in view(assess(runs[:1], Wanted(images=0))).notes}
+
+
 def test_figures_of_all_runs(runs: list[Path]) -> None:
     panels = figures(assess(runs, Wanted(images=3)))
     assert {p.name: len(p.panels) for p in panels} == {"respects": 3, "trajectories": 2, "similarity": 2, "tasks": 3}
