@@ -24,6 +24,7 @@ from protocols.report.table import (
     Value,
     table,
 )
+from protocols.report.text import enumerated
 from seqsearch.core.text import counted
 
 OWN = f"{OURS}, docs/assess.md"
@@ -92,8 +93,10 @@ def key(a: Assessment) -> Table:
     """A row a method; columns that nobody has a figure for are left out."""
     rows = [_row(m, a.best) for m in a.methods]
     there = [i for i in range(len(RESPECTS.columns)) if i == 0 or any(row[i] is not None for row in rows)]
-    own = sum(map(len, a.own.values()))
-    lead = f"Means over {counted(len(a.common), 'common sequence')}, {counted(own, 'sequence')} of one method alone, and seeds."
+    numbers = ((len(a.common), "common sequence"), (sum(map(len, a.own.values())), "sequence"))
+    common, own = (counted(n, noun) if n else "" for n, noun in numbers)
+    over = [*filter(None, (common, own and f"{own} of one method alone")), "training seeds"]
+    lead = f"Means over {enumerated(over)}."
     return table(RESPECTS, lead, [[row[i] for i in there] for row in rows], [RESPECTS.columns[i] for i in there])
 
 
