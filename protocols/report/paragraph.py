@@ -10,6 +10,7 @@ from typing import Any, Literal
 from protocols.report.latex import tex
 from protocols.report.references import Reference, references
 from protocols.report.table_files import ENDINGS
+from protocols.report.text import enumerated
 from protocols.report.view import View, view_of_run
 from seqsearch.core.text import counted, shown
 from seqsearch.core.typed import fits
@@ -66,7 +67,7 @@ def _sentences(config: Mapping[str, Any]) -> Iterator[str]:
     if said:
         sizes = [n if isinstance(n := p.get("in_play"), int) else 0 for p in said]
         named = [f"{p.get('pool')} ({counted(n, 'class')})" for p, n in zip(said, sizes, strict=True)]
-        yield f"Classes came from {_listed(named)}."
+        yield f"Classes came from {enumerated(named)}."
     elif settings.get("stream"):
         yield f"Samples came from {settings['stream']}."
     if settings.get("tune_pool"):
@@ -80,7 +81,7 @@ def _sentences(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"Searches trained on {searched:g} of the training images and were rewarded on the other {rest:g}."
     if methods := _mapping(identity.get("methods")):
         backbones = list(dict.fromkeys(str(_mapping(m).get("backbone")) for m in methods.values()))
-        yield f"Methods: {_listed(list(map(str, methods)))}, on {_listed(backbones)}."
+        yield f"Methods: {enumerated(list(map(str, methods)))}, on {enumerated(backbones)}."
     numbers = [(n, word) for key, word in COUNTS.items() if fits(n := settings.get(key), int) and n]
     if fits(tasks := settings.get("tasks"), int) and tasks:
         size = settings.get("classes_per_task")
@@ -88,7 +89,7 @@ def _sentences(config: Mapping[str, Any]) -> Iterator[str]:
         yield f"A sequence had {counted(tasks, 'task')}{of}."
     if numbers:
         seed = settings.get("seed", 0)
-        yield f"There were {_listed([counted(n, word) for n, word in numbers])}; the seed of the study was {seed}."
+        yield f"There were {enumerated([counted(n, word) for n, word in numbers])}; the seed of the study was {seed}."
 
 
 def _conditions(view: View) -> Iterator[str]:
@@ -102,17 +103,9 @@ def _made(config: Mapping[str, Any], digest: str) -> str:
     programs = [f"{name} {versions[name]}" for name in PROGRAMS if name in versions]
     device = f" on {identity['device']} in {identity.get('precision')}" if identity.get("device") else ""
     return (
-        f"Computed by seqsearch {versions.get('seqsearch', '-')} with {_listed(programs)}{device}. "
+        f"Computed by seqsearch {versions.get('seqsearch', '-')} with {enumerated(programs)}{device}. "
         f"Digest of the run: {digest}."
     )
-
-
-def _listed(words: Sequence[str]) -> str:
-    """
-    >>> _listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
