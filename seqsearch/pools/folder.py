@@ -17,6 +17,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.core.typed import LARGEST, brief
 from seqsearch.pools.base import GIVEN, ClassInfo, Rows, SplitSizes, View, checked_rows, row_offsets
+from seqsearch.pools.parts.class_names import names_of
 from seqsearch.pools.parts.decode import MAX_BYTES, decoded
 from seqsearch.pools.parts.layout import SPLITS
 from seqsearch.pools.parts.scan import Found, Listing, misplaced, scan
@@ -32,9 +33,14 @@ class FolderPool:
     native_size = 0
     concurrent = True
 
-    def __init__(self, root: Path, found: Found, split: str, min_images: int) -> None:
+    def __init__(self, root: Path, found: Found, split: str, min_images: int, names: object = None) -> None:
         self.name, self.root = str(root), root
         there = _classes(root, found)
+        if names is not None:
+            named = names_of(self.name, names, there)
+            there = {
+                key: there[old] for key, old in sorted(((group, named[group, f]), (group, f)) for group, f in there)
+            }
         counts = {key: sum(len(listing.lengths) for _, listing in own) for key, own in there.items()}
         kept = {key: own for key, own in there.items() if counts[key] >= min_images}
         if not kept:
@@ -52,6 +58,8 @@ class FolderPool:
         self.ignored, self.ignored_count = tuple(found.ignored), found.ignored_count
         # Paths below the root say group, class and split, but for the group that is named after the root: it may be renamed.
         identity = hashlib.blake2b(repr([c.count for c in self.classes]).encode(), digest_size=16)
+        if names is not None:
+            identity.update(repr([c.name for c in self.classes]).encode())
         times = np.concatenate([ls.times for _, ls in listings])
         identity.update(self._names)
         for numbers in (self._ends, sizes, times):
@@ -100,7 +108,9 @@ class FolderPool:
             ) from None
 
 
-def build(path: str, split: str = "auto", min_images: int = 1, links: str = "inside") -> FolderPool:
+def build(
+    path: str, split: str = "auto", min_images: int = 1, links: str = "inside", names: str | None = None
+) -> FolderPool:
     """The pool of a folder; its images are looked at when they are asked for.
 
     Args:
@@ -108,15 +118,18 @@ def build(path: str, split: str = "auto", min_images: int = 1, links: str = "ins
         split: ``auto`` keeps a predefined split if there is one, ``given`` asks for one, ``random`` draws it in any case.
         min_images: classes with fewer are left out; from 1.
         links: ``inside`` follows links that stay in the folder and refuses others, ``anywhere`` follows all.
+        names: file that names the classes of folders that are named by an id (`seqsearch.pools.parts.class_names`).
+            Classes are sorted by these names.
 
     Raises:
-        UserError: no such folder, no images in it, images at odd depths, a folder that cannot be listed, a link out of it.
+        UserError: no such folder, no images in it, images at odd depths, a folder that cannot be listed, a link out of it,
+            or names that do not fit.
     """
     check_options(path, split, min_images, links)
     root = Path(path)
     if not os.path.isdir(root):
         raise UserError(f"pool {path!r} is no folder")
-    return FolderPool(root, scan(root, anywhere=links == "anywhere"), split, min_images)
+    return FolderPool(root, scan(root, anywhere=links == "anywhere"), split, min_images, names)
 
 
 def check_options(path: str, split: str, min_images: int, links: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.grammar import Item, parse_item, parse_items
+from seqsearch.core.grammar import Item, Value, parse_item, parse_items
 from seqsearch.core.once import once
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import check_options, declared, located_text, made, names
@@ -26,6 +26,11 @@ from seqsearch.pools.stand_in import marked
 
 PATH_KINDS = ("folder", "parquet")
 """Kinds of pools that are named by their path."""
+
+FILES = ("names", "split")
+"""Options of these kinds that may name a file."""
+SPLIT_WORDS = ("auto", "given", "random")
+"""Values of the option ``split`` that are no file."""
 
 MEMBERS = ("name", "digest", "classes", "native_size", "split_sizes", "given", "images")
 """Attributes that a custom pool must have."""
@@ -148,7 +153,24 @@ def located_pool(text: str, directory: Path) -> str:
     item = pool_item(text, directory)
     if item.target in names("pool") or (":" in item.target and not os.path.exists(directory / at_home(item.target))):
         return located_text(text, "pool", directory)
-    return str((directory / at_home(item.target)).absolute()) + item.text[len(item.target) :]
+    options = ",".join(f"{name}={_located_option(name, value, directory)}" for name, value in item.params)
+    return str((directory / at_home(item.target)).absolute()) + f":{options}" * bool(options)
+
+
+def _located_option(name: str, value: Value, directory: Path) -> Value:
+    """The value of an option of a folder or file, as workers find it.
+
+    Raises:
+        UserError: the path of a file has a comma, which separates options.
+    """
+    if name not in FILES or not isinstance(value, str) or value in SPLIT_WORDS:
+        return value
+    path = str((directory / at_home(value)).absolute())
+    if "," in path:
+        raise UserError(
+            f"pool option {name}={value}: the path {path} has a comma, which separates options: move the file"
+        )
+    return path
 
 
 def located_pools(text: str, directory: Path) -> str:
