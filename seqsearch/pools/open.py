@@ -22,6 +22,7 @@ from seqsearch.core.text import did_you_mean
 from seqsearch.core.typed import brief
 from seqsearch.pools.base import LONGEST_NAME, Pool, Rows, View
 from seqsearch.pools.parts.half import BEFORE_OPTIONS, OPTIONS, halved
+from seqsearch.pools.parts.split_file import SPLIT_WORDS
 from seqsearch.pools.stand_in import marked
 
 PATH_KINDS = ("folder", "parquet")
@@ -29,8 +30,6 @@ PATH_KINDS = ("folder", "parquet")
 
 FILES = ("names", "split")
 """Options of these kinds that may name a file."""
-SPLIT_WORDS = ("auto", "given", "random")
-"""Values of the option ``split`` that are no file."""
 
 MEMBERS = ("name", "digest", "classes", "native_size", "split_sizes", "given", "images")
 """Attributes that a custom pool must have."""
