@@ -97,6 +97,14 @@ def test_shards_of_a_data_set_bring_their_split(tmp_path: Path) -> None:
     assert [len(Split(pool, 0).rows(1, p)) for p in ("train", "val", "reward", "test")] == [4, 1, 3, 2]
 
 
+def test_shards_without_test_images_are_tested_on_those_of_validation(tmp_path: Path) -> None:
+    for name, count in (("train-00000-of-00001", 12), ("validation-00000-of-00001", 6)):
+        hub(tmp_path / f"{name}.parquet", count)
+    pool = build_pool(str(tmp_path))
+    assert pool.given is not None
+    assert pool.given.tolist() == ([0] * 4 + [2] * 2) * 3
+
+
 def test_a_split_column(tmp_path: Path) -> None:
     pool = own_layout(
         tmp_path / "x.parquet", [png(i) for i in range(9)], [0] * 9, 4, split=["train", "validation", "test"] * 3
