@@ -21,11 +21,12 @@ from seqsearch.core.registry import check_options, declared, located_text, made,
 from seqsearch.core.text import did_you_mean
 from seqsearch.core.typed import brief
 from seqsearch.pools.base import LONGEST_NAME, Pool, Rows, View
+from seqsearch.pools.parts.cifar_files import is_cifar
 from seqsearch.pools.parts.half import BEFORE_OPTIONS, OPTIONS, halved
 from seqsearch.pools.parts.split_file import SPLIT_WORDS
 from seqsearch.pools.stand_in import marked
 
-PATH_KINDS = ("folder", "parquet")
+PATH_KINDS = ("folder", "parquet", "cifar")
 """Kinds of pools that are named by their path."""
 
 FILES = ("names", "split")
@@ -117,6 +118,7 @@ def _kind(item: Item) -> Item:
             * (not meant)
         )
     kind = "parquet" if path.suffix == ".parquet" or (path.is_dir() and any(path.glob("*.parquet"))) else "folder"
+    kind = "cifar" if kind == "folder" and is_cifar(path) else kind
     return replace(item, target=kind, params=(("path", str(path)), *item.params))
 
 
