@@ -107,10 +107,9 @@ def _kind(item: Item) -> Item:
         UserError: there is neither such a pool nor such a path.
     """
     path = at_home(item.target)
-    if item.target in names("pool") or (":" in item.target and not os.path.exists(path)):
+    if item.target in (named := _named()) or (":" in item.target and not os.path.exists(path)):
         return item
     if not os.path.exists(path):
-        named = [n for n in names("pool") if n not in PATH_KINDS]
         meant = did_you_mean(path.name, named)
         raise UserError(
             f"pool {item.target!r} does not exist: {meant}name a folder of images, a .parquet file, or one of {', '.join(named)}"
@@ -120,6 +119,11 @@ def _kind(item: Item) -> Item:
     kind = "parquet" if path.suffix == ".parquet" or (path.is_dir() and any(path.glob("*.parquet"))) else "folder"
     kind = "cifar" if kind == "folder" and is_cifar(path) else kind
     return replace(item, target=kind, params=(("path", str(path)), *item.params))
+
+
+def _named() -> list[str]:
+    """Names of the pools that have one; others are named by their path, which may be ``cifar``."""
+    return [n for n in names("pool") if n not in PATH_KINDS]
 
 
 def pool_item(text: str, directory: Path | None = None) -> Item:
@@ -149,10 +153,10 @@ def pool_texts(text: str, directory: Path | None = None) -> list[str]:
 
 def located_pool(text: str, directory: Path) -> str:
     """A pool item as workers find it: paths in it made absolute."""
-    if os.path.exists(path := directory / at_home(text)) and text not in names("pool"):
+    if os.path.exists(path := directory / at_home(text)) and text not in _named():
         return str(path.absolute())
     item = pool_item(text, directory)
-    if item.target in names("pool") or (":" in item.target and not os.path.exists(directory / at_home(item.target))):
+    if item.target in _named() or (":" in item.target and not os.path.exists(directory / at_home(item.target))):
         return located_text(text, "pool", directory)
     options = ",".join(f"{name}={_located_option(name, value, directory)}" for name, value in item.params)
     return str((directory / at_home(item.target)).absolute()) + f":{options}" * bool(options)

@@ -19,7 +19,7 @@ from protocols.cli.main import main
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import Split, View, row_offsets
 from seqsearch.pools.cifar import build
-from seqsearch.pools.open import build_pool
+from seqsearch.pools.open import build_pool, located_pool
 from tests.cifar import COARSE, COARSE_OF, FINE, TEN, Python2, packed, write_cifar10, write_cifar100
 
 
@@ -81,6 +81,16 @@ def test_an_archive_is_the_pool_of_its_folder(folder: Path) -> None:
     (folder.parent / "plain.tar").write_bytes(gzip.decompress(gzipped))
     assert build(str(folder.parent / "plain.tar")).digest == pool.digest
     assert len(build_pool(f"{archive}:half=first").classes) == 4
+
+
+def test_a_path_may_be_called_like_a_kind_of_pool(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder.parent)
+    for name in ("cifar", "parquet", "folder"):
+        with pytest.raises(UserError, match=f"pool '{name}' does not exist"):
+            build_pool(name)
+        folder = folder.rename(name)
+        assert len(build_pool(name).classes) == len(build_pool(f"{name}:min_images=2").classes) == 8
+        assert located_pool(f"{name}:min_images=2", Path.cwd()) == f"{folder.absolute()}:min_images=2"
 
 
 def test_cifar10(tmp_path: Path) -> None:
