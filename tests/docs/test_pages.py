@@ -33,9 +33,9 @@ REFUSED = {
 """What needs weights or images that are published elsewhere, by a part of its line, and what is said where they are not."""
 BEFORE: dict[str, Callable[[Path], object]] = {
     "README.md": lambda root: shutil.rmtree(root / "runs/mine"),
+    "docs/drawings.md": write_pictures,
     "docs/export.md": write_order,
     "docs/learners.md": write_own_learner,
-    "docs/pools.md": write_pictures,
     "docs/score.md": write_order,
     "docs/similarity.md": write_resnet,
 }
