@@ -50,7 +50,7 @@ FIRST = {
     "docs/score.md": ["score runs/mine --methods simplecil --out runs/score-20260101-120000"],
 }
 """Commands whose results a page goes on from."""
-ELSEWHERE = {"docs/captions.md": 60}
+ELSEWHERE = {"docs/captioned_sets.md": 1}
 """The line from which on the code of a page is run by a test of its own (`tests/unit/building/test_docs_of_captions.py`)."""
 
 
