@@ -125,5 +125,10 @@ def test_the_code_of_a_page_runs(page: str, miniature: Path, tmp_path: Path, mon
     assert not wrong, "\n".join(wrong)
 
 
+def test_the_learner_on_the_page_of_commands_is_the_one_that_runs() -> None:
+    code = (ROOT / "tests/docs/nearest_colour.py").read_text().partition('"""\n\n')[2]
+    assert code in (ROOT / "docs/commands.md").read_text()
+
+
 def test_no_page_is_left_out() -> None:
     assert set(RUNNABLE) <= set(PAGES)
