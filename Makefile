@@ -2,6 +2,7 @@
 VENV ?= .venv
 PYTHON ?= python3
 READY := $(VENV)/.ready
+READY_TO_TEST := $(VENV)/.ready-to-test
 
 # Tests that start no Ray share the cores, the longest files first. Those that do come after, two clusters at a time, and those that
 # have a deadline last, one by one.
@@ -10,12 +11,13 @@ WITHOUT_RAY := -n 2 --dist loadfile --no-loadscope-reorder tests/docs tests/conf
 WITH_RAY := -n 2 --dist loadgroup --no-loadscope-reorder tests/ray
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gtep-demo online-demo mcil-demo test test-long test-gpu lint bench clean
+.PHONY: help setup demo edge-demo gtep-demo online-demo mcil-demo test test-long test-gpu docs lint bench clean
 
 help:
-	@echo "make setup      put seqsearch and what it needs into $(VENV), and nothing else"
-	@echo "make demo       the main job; gtep-demo, online-demo, mcil-demo: those of other protocols"
+	@echo "make setup      install seqsearch into $(VENV), and nothing else"
+	@echo "make demo       the main job; edge-demo, gtep-demo, online-demo, mcil-demo: those of other protocols"
 	@echo "make test       the tests; test-long: those that take longer"
+	@echo "make docs       the site of the documentation, in site/"
 	@echo "make test-gpu   the tests that need a GPU"
 	@echo "make lint       ruff, mypy, the import contracts"
 	@echo "make bench      benchmarks/"
@@ -26,6 +28,9 @@ setup: $(READY)
 demo: $(READY)
 	$(VENV)/bin/seqsearch demo cldyb
 
+edge-demo: $(READY)
+	$(VENV)/bin/seqsearch demo edge
+
 gtep-demo: $(READY)
 	$(VENV)/bin/seqsearch demo gtep
 
@@ -35,26 +40,30 @@ online-demo: $(READY)
 mcil-demo: $(READY)
 	$(VENV)/bin/seqsearch demo mcil
 
-test: $(READY)
+test: $(READY_TO_TEST)
 	$(PYTEST) -m "not long" $(WITHOUT_RAY)
 	$(PYTEST) -m "not long" $(WITH_RAY)
 
 # What takes longer, and the property tests with new draws.
-test-long: $(READY)
+test-long: $(READY_TO_TEST)
 	$(PYTEST) -m "long or hypothesis" --hypothesis-profile=fresh $(WITHOUT_RAY)
 	$(PYTEST) -m "long and not alone" $(WITH_RAY)
 	$(PYTEST) -m "long and alone" tests/ray
 
-test-gpu: $(READY)
+test-gpu: $(READY_TO_TEST)
 	$(PYTEST) --gpu -n 4 tests/gpu
 
-lint: $(READY)
+docs: $(READY_TO_TEST)
+	rm -rf site
+	$(VENV)/bin/zensical build --clean --strict
+
+lint: $(READY_TO_TEST)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
-bench: $(READY)
+bench: $(READY_TO_TEST)
 	$(VENV)/bin/python -m benchmarks.speed.planning
 	$(VENV)/bin/python -m benchmarks.search.allocation --seeds 20
 	$(VENV)/bin/python -m benchmarks.speed.search
@@ -78,15 +87,25 @@ bench: $(READY)
 	$(VENV)/bin/python -m benchmarks.speed.startup
 	$(VENV)/bin/python -m benchmarks.speed.from_python
 
+# $(call install,EXTRAS) installs this checkout, with these extras, into $(VENV).
+define install
+	if command -v uv >/dev/null; then \
+	  uv venv --allow-existing --python $(PYTHON) $(VENV) && \
+	  VIRTUAL_ENV=$(VENV) uv pip install --compile-bytecode -c constraints.txt -e '.$(1)'; \
+	else \
+	  $(PYTHON) -m venv $(VENV) && $(VENV)/bin/pip install -c constraints.txt -e '.$(1)'; \
+	fi
+endef
+
 $(READY): pyproject.toml constraints.txt
 	@echo "setting up $(VENV): some 6 GB of packages, torch with CUDA the largest; with uv about a minute, with pip several"
-	@if command -v uv >/dev/null; then \
-	  uv venv --allow-existing --python $(PYTHON) $(VENV) && \
-	  VIRTUAL_ENV=$(VENV) uv pip install --compile-bytecode -c constraints.txt -e '.[dev]'; \
-	else \
-	  $(PYTHON) -m venv $(VENV) && $(VENV)/bin/pip install -c constraints.txt -e '.[dev]'; \
-	fi
+	$(call install)
 	touch $(READY)
 
+$(READY_TO_TEST): $(READY)
+	@echo "adding the packages of tests, linters and pages to $(VENV)"
+	$(call install,[dev])
+	touch $(READY_TO_TEST)
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) build dist site *.egg-info

@@ -10,7 +10,7 @@ from protocols.cli.grouped import Commands, RunCommand
 from protocols.cli.new import template
 from protocols.cli.run_commands import run_command
 
-NAMES = ("cldyb", "gtep", "online", "mcil")
+NAMES = ("cldyb", "edge", "gtep", "online", "mcil")
 
 
 class Demos(Commands):

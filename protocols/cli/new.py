@@ -51,7 +51,7 @@ KINDS = {
     ),
     **{
         name: Kind(f"settings of seqsearch {name}", ".yaml", f"seqsearch {name} --config {{file}} --dry-run")
-        for name in ("cldyb", "gtep", "online", "mcil")
+        for name in ("cldyb", "edge", "gtep", "online", "mcil")
     },
     "cluster": Kind("a cluster for Ray's launcher", ".yaml", "ray up -y {file}"),
 }
