@@ -1,42 +1,47 @@
-"""AFEC: elastic weight consolidation that also draws the network toward what the new task alone would make of it.
+"""AFEC: elastic weight consolidation, with a second penalty toward weights trained on the new task alone.
 
 "AFEC: Active Forgetting of Negative Transfer in Continual Learning".
 
-Beside the network theta a second one, phi (the paper's expanded, here "empty" network), is trained on each task
-without regard for the old ones; it goes on from its own weights of the task before. Every ``fe_every`` epochs phi is
-trained for as many, and its Fisher diagonal F_e is taken on the task. Theta then descends for these epochs
+Beside the network theta there is a second network phi (the paper's expanded, here "empty" network). Phi is
+trained on each task without regard for the old tasks. It starts from its own weights after the task before.
+Every ``fe_every`` epochs phi is trained for as many epochs, and its Fisher diagonal F_e is computed on the
+task. Theta then descends for these epochs
 
     CE(z_new, y) + lambda / 2 sum_j F_j (theta_j - theta*_j)^2 + lambda_e / 2 sum_j F_e,j (theta_j - phi_j)^2
 
-with theta* the backbone before the task and F the plain mean of the Fisher diagonals of the tasks before, each taken
-at the end of its task. Old weights that the new task needs otherwise are "actively forgotten" by the last term. The
-first task is cross-entropy alone.
+Here theta* is the backbone before the task. F is the plain mean of the Fisher diagonals of the tasks before,
+each computed at the end of its task. The last term "actively forgets" old weights that the new task needs
+otherwise. The first task uses cross-entropy alone.
 
-Trainable: both backbones (at ``backbone_lr``), new head rows of each (at ``lr``); cross-entropy is among the new
-classes, old rows stay as they are. Stored: backbone, head, F, phi (its head rows serve one task and are not kept).
+Trainable: both backbones (at ``backbone_lr``) and new head rows of each (at ``lr``). Cross-entropy is among
+the new classes, and old rows stay as they are. Stored: backbone, head, F and phi. The head rows of phi serve
+one task and are not kept.
 
 Departures from the public code, and why (effects are not measured unless given):
-- the code is task-incremental: it gets the task at prediction and reads that task's head. Here all classes seen
-  compete, as in every method.
-- F is the mean of squared gradients of single images (`diagonal_fisher`), at the end of the task. The code takes it
-  from the old task's loader when the next one begins: 64 times the squared gradient g of a batch of 20, summed over N / 20
-  batches and divided by the number of batches of 64, ``64^2 / 20 mean(g^2)``. Where gradients of single images cancel, as at
-  the end of a task, ``mean(g^2)`` is a twentieth of F, and theirs is ``64^2 / 20^2 = 10.24`` times F (N / 64 is rounded up: 9.6
-  times for the 600 images of a task of CUB-200, 6.4 for 80). So the defaults are 10.24 times the published 80 and 0.001.
-  Their code for small images divides otherwise: there ``mean(g^2)``, a twentieth of F.
-- all parameters of the backbone are held; the code holds those with "conv" in their name, of which a transformer has
-  few.
-- on the first task theta and phi would be trained alike, by the same loss from the same weights: phi is a copy.
-- ``lambda F_j`` and ``lambda_e F_e,j`` are each cut at half of one over the backbone's rate: beyond, steps would overshoot
-  (`stiffness`).
-- phi's momentum starts anew every ``fe_every`` epochs (its rate goes on along the schedule). With fe_every = 1, as
-  published, F_e costs about two further passes per epoch.
-- F and F_e are taken of images as they are. A pre-trained network stays in eval mode (`own_backbone`).
+- the code is task-incremental: it gets the task at prediction and reads that task's head. Here all classes
+  seen compete, as in every method.
+- F is the mean of squared gradients of single images (`diagonal_fisher`), at the end of the task. The code
+  computes it from the old task's loader when the next task begins. There g is the gradient of a batch of 20.
+  The code sums 64 times the square of g over N / 20 batches and divides by the number of batches of 64, which
+  gives ``64^2 / 20 mean(g^2)``.
+- at the end of a task gradients of single images cancel, and ``mean(g^2)`` is a twentieth of F. The code's
+  value is then ``64^2 / 20^2 = 10.24`` times F. N / 64 is rounded up, so it is 9.6 times for the 600 images
+  of a task of CUB-200 and 6.4 times for 80. So the defaults here are 10.24 times the published 80 and 0.001.
+  The code for small images divides otherwise: it has ``mean(g^2)``, a twentieth of F.
+- the penalty holds all parameters of the backbone. The code holds those with "conv" in their name, and a
+  transformer has few.
+- on the first task theta and phi would be trained by the same loss from the same weights, so phi is a copy.
+- ``lambda F_j`` and ``lambda_e F_e,j`` are each cut at half of one over the backbone's rate. Above that,
+  steps would overshoot (`stiffness`).
+- phi's momentum starts anew every ``fe_every`` epochs, but its rate continues along the schedule. With
+  fe_every = 1, as published, F_e costs about two further passes per epoch.
+- F and F_e are computed on images without augmentation. A pre-trained network stays in eval mode
+  (`own_backbone`).
 
-From scratch the schedules are those of `ewc`: 200 epochs for the first task, then 180 with drops after 70, 120 and 150. The code
-for small images has others, without a first task of its own.
+From scratch the schedules are those of `ewc`: 200 epochs for the first task, then 180 with drops after 70,
+120 and 150. The code for small images has other schedules, without a separate first task.
 
-On the glyphs it does as EWC does, for the same reason, and a task costs about twice that of fine-tuning.
+On the glyphs AFEC performs as EWC does, for the same reason. A task costs about twice as much as fine-tuning.
 """
 
 from __future__ import annotations

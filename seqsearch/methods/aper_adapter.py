@@ -1,24 +1,29 @@
 """APER with adapters: adapt to the first task, then classify by class means in old and new features together.
 
-"Revisiting Class-Incremental Learning with Pre-Trained Models: Generalizability and Adaptivity are All You Need"
-(APER, first called ADAM; this is its Adapter variant).
+"Revisiting Class-Incremental Learning with Pre-Trained Models: Generalizability and Adaptivity are All You
+Need" (APER, first called ADAM). This is its Adapter variant.
 
-Adapters beside the MLPs of the frozen transformer (`Adapters`) are trained on the first task only, with a cosine
-classifier that is then thrown away. With f the pre-trained and g the adapted features, an image is described by ``[f(x),
-g(x)]`` ``[2 d]``; class c has the prototype ``p_c = mean of [f(x), g(x)] over its training images`` and an image the scores
-``cos([f(x), g(x)], p_c)``. After the first task nothing is trained: in which order the others come does not matter.
+Adapters beside the MLPs of the frozen transformer (`Adapters`) are trained on the first task only, with a
+cosine classifier that is then discarded. With f the pre-trained and g the adapted features, the features of
+an image are ``[f(x), g(x)]`` ``[2 d]``. Class c has the prototype
+``p_c = mean of [f(x), g(x)] over its training images``. The scores of an image are
+``cos([f(x), g(x)], p_c)``. After the first task nothing is trained, so the order of the other tasks does not
+matter.
 
 Trainable: the adapters, on the first task. Stored: adapters and one prototype of 2 d numbers per class.
 
 Departures from the public code, and why (effects are not measured unless given):
 - no dropout within adapters and no augmentation, as in all methods here.
-- the cosine classifier starts at N(0, 0.01^2); in the public code, uniformly within 1 / sqrt(d). Only directions count, but a
-  step turns a short vector further: as 1 / |w|^2, 4.3 times as far at d = 768 at first. On the glyphs the published start
-  changes Acc by .000 +- .000 (here and in RanPAC), -.003 +- .003 (EASE) and +.007 +- .010 (RanPAC, ``adapt=full``; three
-  sequences, `benchmarks.learning.departures`).
-- the published settings are GTEP's "original" ones (10 epochs at .05), not those of the toolbox (20 at .01).
-- on the embedded backbone the learning rate is .2: at .05 the few steps of a small task move features by half a hundredth.
-  Moving them a lot costs accuracy on this backbone (Adam at .003: .802 against .851).
+- the cosine classifier starts at N(0, 0.01^2). In the public code it starts uniformly within 1 / sqrt(d).
+  Only directions count, but a step turns a short vector further, as 1 / |w|^2: at first 4.3 times as far at d
+  = 768.
+- on the glyphs the published start changes Acc by 0.000 +- 0.000 (here and in RanPAC), -0.003 +- 0.003 (EASE)
+  and +0.007 +- 0.010 (RanPAC, ``adapt=full``). These values are of three sequences
+  (`benchmarks.learning.departures`).
+- the published settings are GTEP's "original" settings (10 epochs at 0.05), not those of the toolbox (20 at
+  0.01).
+- on the embedded backbone the learning rate is 0.2. At 0.05 the few steps of a small task move features by
+  half a hundredth. Moving them far costs accuracy on this backbone (Adam at 0.003: 0.802 against 0.851).
 """
 
 from __future__ import annotations

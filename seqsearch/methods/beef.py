@@ -1,37 +1,52 @@
-"""BEEF: a network for every task, trained with rivals of its images, that also scores the tasks before it; scores are then fused.
+"""BEEF: a new network for every task, trained with generated rivals of its images; then all scores are fused.
 
-"BEEF: Bi-Compatible Class-Incremental Learning via Energy-Based Expansion and Fusion", the form without compression (BEEF-iso).
-Task t trains a network ``f_t``, which begins as the first one, with a slot for each of its classes, one for each task before
-(the backward prototypes ``v_k``), and an energy score of each class seen (the forward prototypes;
-`seqsearch.methods.parts.energy`):
+"BEEF: Bi-Compatible Class-Incremental Learning via Energy-Based Expansion and Fusion", the form without
+compression (BEEF-iso). Task t trains a network ``f_t``, which begins as the first network. Its head has a
+slot for each class of the task and one slot for each task before (the backward prototypes ``v_k``). It also
+has an energy score of each class seen (the forward prototypes; `seqsearch.methods.parts.energy`). Training
+has two stages:
 
-- expansion: ``CE([v f / alignment, w f], slot of y) + energy_weight * (energy loss of rivals of the images)``, on new images
-  and exemplars. ``alignment`` makes old tasks' slots score the higher for having few images.
-- fusion: the score of an old class c, of task k, is what it was, and ``(1 + a_k) v_k f_t + b_k``; of a new one ``w_c f_t``.
-  From zeros, a and b alone are trained, by cross-entropy on equally many images of every class.
+- expansion:
+  ``CE([v f / alignment, w f], slot of y) + energy_weight * (energy loss of rivals of the images)``, on new
+  images and exemplars. With ``alignment``, training raises the scores of old tasks' slots, because these
+  tasks have few images.
+- fusion: the score of an old class c of task k is its old score plus ``(1 + a_k) v_k f_t + b_k``. The score
+  of a new class is ``w_c f_t``. Only a and b are trained, from zeros, by cross-entropy on equally many images
+  of every class.
 
-Fused scores are one linear head over the features of all networks. Trainable: the new network and what scores its features,
-then two numbers for each task before. Stored: all networks, the old ones once for all states that share them; the head;
-exemplars as `replay` stores them. Forward and backward prototypes are of one task.
+Fused scores are one linear head over the features of all networks.
 
-``form=stabilised``, the default, is BEEF with its faults mended, and says so in the journal (the note ``stabilised``). With
-``form=published`` training follows the formulas of the public code (PyCIL), and may diverge, as GTEP found. In it alone:
-- the energy of rivals is ``log`` of a sum over the batch, which underflows; rivals leave the range of pixels; in their loss
-  the slots of all images of the batch are left out for each image (`seqsearch.methods.parts.energy`).
-- all old networks but the first go on learning batch statistics, of images and of rivals, in both stages; so they are not
-  stored once. In the default all are in eval mode, the new one in fusion as well.
-- fusion, and the scores right after a task, leave out the biases that old classes had: they are overwritten where they should
-  be added to. From the next task on they are included.
+Trainable: the new network and the weights that score its features, then two numbers for each task before.
+Stored: all networks (the old ones once, for all states that share them), the head, and exemplars as `replay`
+stores them. Forward and backward prototypes belong to one task.
+
+``form=stabilised``, the default, is BEEF with its faults corrected. The journal has the note ``stabilised``.
+With ``form=published`` training follows the formulas of the public code (PyCIL), and may diverge, as GTEP
+found. Only that form has these properties:
+
+- the energy of rivals is ``log`` of a sum over the batch, which underflows.
+- rivals leave the range of pixels. Their loss leaves out, for each image, the slots of all images of the
+  batch (`seqsearch.methods.parts.energy`).
+- all old networks but the first continue to learn batch statistics, of images and of rivals, in both stages.
+  So they are not stored once. In the default form all old networks are in eval mode, and in fusion the new
+  one as well.
+- fusion, and the scores right after a task, leave out the biases of old classes: the code overwrites them
+  where it should add to them. From the next task on they are included.
 
 Other departures from the public code, and why (effects are not measured unless given):
-- rivals are made with the network itself in eval mode, not with a copy of it for every step: that is the same, and faster.
-- images of new classes for fusion are drawn once, as many of each as every old class has exemplars.
-- memory is 2000 images together, as in GTEP's experiments (in PyCIL 20 a class: ``memory=20,memory_of=class``); new heads start
-  alike in all continuations of one state; rates fall by the step.
 
-A step passes its images through the network five times, three of them for the rivals. On ``scratch:tiny`` the rate is .1,
-epochs are 8 and those of fusion 10: the best on three draws of classes of these, of a rate of .05, and of 15 and 15 epochs.
-docs/methods.md has the accuracies.
+- rivals are made with the network itself in eval mode, not with a copy of it for every step. The result is
+  the same, and faster.
+- images of new classes for fusion are drawn once. Each class has as many as every old class has exemplars.
+- memory is 2000 images together, as in GTEP's experiments (in PyCIL 20 a class:
+  ``memory=20,memory_of=class``).
+- new heads start with equal values in all continuations of one state. Rates fall by the step.
+
+A step passes its images through the network five times, three of them for the rivals.
+
+On ``scratch:tiny`` the rate is 0.1, with 8 epochs and 10 fusion epochs. This was the best on three draws of
+classes. A rate of 0.05, and 15 and 15 epochs, were tried as well. docs/method_measurements.md has the
+accuracies.
 """
 
 from __future__ import annotations

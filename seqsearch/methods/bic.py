@@ -2,38 +2,44 @@
 
 "Large Scale Incremental Learning".
 
-The new classes have the more images, so that their scores are too large. From the second task on some images of every class are
-put aside, equally many of each: ``split_ratio`` of what the memory held of an old class. Stage 1 learns from all others. With z
-the scores of the network being trained, o those of the network before the task for the old classes, both with old classes
-corrected by the alpha and beta of the earlier tasks, and k the share of old classes among all,
+New classes have more images, so their scores are too large. From the second task on, some images of every
+class are put aside, equally many of each: ``split_ratio`` of the images that the memory held of an old class.
+Stage 1 learns from all other images. Let z be the scores of the network being trained, and o the scores of
+the network before the task for the old classes. In both, the alpha and beta of the earlier tasks correct old
+classes. Let k be the share of old classes among all. The loss is
 
     (1 - k) CE(z, y) + k KD(z_old, o),    KD(z, o) = - sum_c softmax(o / T)_c log softmax(z / T)_c.
 
-Stage 2 keeps the network as it is, and learns from the images put aside two numbers of the new task: scores of its classes
-become ``alpha z + beta``, by cross-entropy among all classes. The first task's are never corrected. With ``lamb`` 0 the two
-losses of stage 1 are weighed by k as above; with any other value as in GTEP: ``CE + lambda KD``.
+Stage 2 keeps the network fixed and learns two numbers of the new task from the images put aside. Scores of
+the task's classes become ``alpha z + beta``, by cross-entropy among all classes. The scores of the first task
+are never corrected. With ``lamb`` 0 the two losses of stage 1 have the weights above. With any other value
+the loss is that of GTEP: ``CE + lambda KD``.
 
-Where the memory is too small to put an image of each class aside, there is no stage 2: alpha stays 1 and beta 0. The notes of a
-training say how many images of a class were put aside (``validation``).
+If the memory is too small to put an image of each class aside, there is no stage 2: alpha stays 1 and beta 0.
+The notes of a training have the number of images of a class that were put aside (``validation``).
 
-Trainable: the whole network and all head rows; alpha and beta of the task. Stored: network (batch statistics too), head, alpha
-and beta of each task, exemplars as pool rows, and the means of their features for the second classifier, ``nme``. The old
-network is not stored: it is the state before the task.
+Trainable: the whole network and all head rows; alpha and beta of the task. Stored: network (batch statistics
+too), head, alpha and beta of each task, exemplars as pool rows, and the means of their features for the
+second classifier, ``nme``. The old network is not stored: it is the state before the task.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
-- the first task has GTEP's schedule (200 epochs, decay 5e-4); in PyCIL it has that of the later tasks.
-- with ``form=paper`` (the default) stage 2 takes the cross-entropy of the scores, with the network in eval mode and images as
-  they are. With ``form=published`` it is as in PyCIL: the cross-entropy of the softmax of the scores, taken as scores, whose
-  gradient vanishes where a class is certain; the network in train mode, so that its batch statistics go on moving; images
-  augmented. On ``scratch:tiny`` that is 2.5 pp worse (30 draws, [1.1, 3.8]; docs/methods.md).
-- every class leaves at least one image for stage 1, so that fewer may be put aside. In PyCIL it is an error if a class has too
-  few images, or if none is put aside.
-- ``correction_epochs`` gives stage 2 a length of its own: with few images that of stage 1 is few steps. 0 is as in PyCIL.
-- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike in all continuations of
-  one state.
+- the first task has GTEP's schedule (200 epochs, decay 5e-4). In PyCIL it has that of the later tasks.
+- with ``form=paper`` (the default) stage 2 takes the cross-entropy of the scores. The network is in eval
+  mode, and images are not augmented.
+- with ``form=published`` stage 2 is as in PyCIL. It takes the softmax of the scores as scores, and the
+  gradient of that cross-entropy vanishes where a class is certain. The network is in train mode, so its batch
+  statistics continue to change, and images are augmented. On ``scratch:tiny`` that is 2.5 pp worse (30 draws,
+  [1.1, 3.8]; docs/method_measurements.md).
+- every class leaves at least one image for stage 1, so fewer images may be put aside. In PyCIL it is an error
+  if a class has too few images, or if none is put aside.
+- ``correction_epochs`` gives stage 2 its own number of epochs, because with few images the epochs of stage 1
+  are few steps. 0 is as in PyCIL.
+- rates fall by the step. Weights of the first task are drawn from its seed. New head rows start with equal
+  values in all continuations of one state.
 
-On ``scratch:tiny`` lambda is 1 and the split ratio .2, the images put aside are few and seen often; a ratio of .3, tried on three
-draws of classes, did not differ from it. docs/methods.md has the accuracies.
+On ``scratch:tiny`` lambda is 1 and the split ratio 0.2. The images put aside are few and used often. A ratio
+of 0.3, tried on three draws of classes, did not differ from it. docs/method_measurements.md has the
+accuracies.
 """
 
 from __future__ import annotations

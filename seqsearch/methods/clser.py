@@ -1,28 +1,30 @@
-"""CLS-ER: experience replay with a fast and a slow average of the network that say what stored images should score.
+"""CLS-ER: experience replay, with a fast and a slow average of the network as teachers for stored images.
 
 "Learning Fast, Learning Slow: A General Continual Learning Method based on Complementary Learning System".
 
-Replay as in ER, by the working network, plus consistency with two averages of its weights. Of each stored image the
-average that gives its true class more probability provides target scores, and the loss is
+The working network replays as in ER, and stays consistent with two averages of its weights. For each stored
+image, the average that gives its true class more probability provides the target scores. The loss is
 
     CE(new and stored images, all classes seen) + w mean (z(x) - z_target(x))^2    over stored images x.
 
-After step s, with probability r_p the plastic and with probability r_s the stable average moves:
-``average <- a average + (1 - a) working`` with ``a = min(1 - 1 / (s + 1), decay)``, s counted over all tasks.
-The stable average predicts.
+After step s, the plastic average moves with probability r_p, and the stable average with probability r_s:
+``average <- a average + (1 - a) working`` with ``a = min(1 - 1 / (s + 1), decay)``. The count s runs over all
+tasks. The stable average predicts.
 
-Trainable: the working backbone (at ``backbone_lr``) and all its head rows (at ``lr``). Stored: three backbones and
-heads, the number of steps, the buffer (a reservoir) as pool rows and head columns.
+Trainable: the working backbone (at ``backbone_lr``) and all its head rows (at ``lr``). Stored: three
+backbones and heads, the number of steps, and the buffer (a reservoir) as pool rows and head columns.
 
 Departures from the public code, and why (effects are not measured unless given):
-- an image enters the reservoir once, when its task ends (see ER); so consistency begins with the second task.
-- a head grows with the classes: new rows start the same in all three networks.
-- averages cover parameters, not the running statistics of batch normalisation. In the code those of the averages
-  follow forward passes on stored images; here all networks are in eval mode and share the pre-trained ones.
+- an image enters the reservoir once, when its task ends (see ER). So consistency begins with the second task.
+- a head grows with the classes. New rows start with the same values in all three networks.
+- averages cover parameters, not the running statistics of batch normalisation. In the code the statistics of
+  the averages follow forward passes on stored images. Here all networks are in eval mode and share the
+  pre-trained statistics.
 - the two draws of a step come from a generator of the task.
-- the backbone has a rate of its own, and no momentum but from scratch, where the schedules are ER's.
-- weight, frequencies and decays are the defaults of the public code, the rest as in ER. A decay of 0.999 remembers a
-  thousand steps: where a task has less than a hundred, as on the glyphs, the average would hardly learn new classes.
+- the backbone has its own rate. It has momentum only from scratch, where the schedules are ER's.
+- weight, frequencies and decays are the defaults of the public code, and all else is as in ER. A decay of
+  0.999 remembers a thousand steps. Where a task has less than a hundred, as on the glyphs, the average would
+  learn little of new classes.
 """
 
 from __future__ import annotations

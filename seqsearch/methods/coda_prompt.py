@@ -2,34 +2,42 @@
 
 "CODA-Prompt: COntinual Decomposed Attention-based Prompting for Rehearsal-Free Continual Learning".
 
-In each of blocks 0 to 4 (those that the network has) there are components P_m ``[length, D]`` with keys K_m and attention
-vectors A_m ``[d]``. With q the image's query (its feature by the frozen network), * the elementwise product:
+Each of the blocks 0 to 4 (as far as the network has them) has components P_m ``[length, D]`` with keys K_m
+and attention vectors A_m ``[d]``. Let q be the image's query (its feature by the frozen network), and * the
+elementwise product:
 
     w_m = cos(q * A_m, K_m),    prompt = sum_m w_m P_m,
 
-whose first half are keys and whose second half values that every query of the block's attention also attends to. The loss is
+The first half of the prompt are keys and the second half values, which every query of the block's attention
+also attends to. The loss, over all components so far, is
 
     CE among the new classes + mu * sum over blocks of (O(K) + O(A) + O(P)),   O(M) = mean((M M^T - I)^2),
 
-over all components so far. New components start orthonormal, and orthogonal to the old ones, in K, A and P alike.
+New components start orthonormal, and orthogonal to the old ones, in K, A and P.
 
-Trainable: the task's components, new head rows. Stored: all components, the head.
-On a network without class token the query, like the feature, is the mean of the tokens.
+Trainable: the task's components and new head rows. Stored: all components and the head. On a network without
+class token the query, like the feature, is the mean of the tokens.
 
-A task adds ``components`` of them, and there is no limit to the number of tasks. Public code divides a pool of 100 among the
-tasks, whose number it must know: 10 each for ten tasks, the default here. Once the old ones leave no room for new
-orthogonal ones (after D / ``components`` tasks in K and A, later in P), new ones are orthonormal among themselves only.
+A task adds ``components`` of them, and the number of tasks has no limit. Public code divides a pool of 100
+among the tasks, so it must know their number: 10 each for ten tasks, the default here. After D /
+``components`` tasks in K and A, and later in P, no further component can be orthogonal to the old ones. New
+components are then orthonormal among themselves only.
 
 Departures from the public code, and why (effects are not measured unless given):
-- the optimiser holds the new components only. In public code it holds the pool: weight decay shrinks old components.
-- the new are made orthogonal to the span of the old, by QR. Public code subtracts projections on old components one by one
-  as if these were still orthogonal to each other, which training has undone.
-- mu acts as in PILOT; the authors' code has a factor of 1e-6 more. PILOT's term fails on a GPU (its identity is on the CPU).
-- the last, smaller batch of an epoch counts; public code drops it, and a task smaller than a batch is not trained at all.
-- cosine from 1 to 0 by step, half a period. Public code's falls by epoch along a quarter of one, cos(0.495 pi e / (epochs - 1)),
-  from 1 to 0.016: on average .64 of the rate, where this is .50 (and one epoch divides by zero).
-- new head rows start at N(0, 0.01^2); no augmentation.
-On the glyphs it is no better than its head on frozen features without any prompt (.797): see `dualprompt`.
+- the optimiser holds the new components only. In public code it holds the pool, so weight decay shrinks old
+  components.
+- new components are made orthogonal to the span of the old ones, by QR. Public code subtracts projections on
+  old components one by one, as if these were still orthogonal to each other. Training has changed that.
+- mu acts as in PILOT. The authors' code has a further factor of 1e-6. PILOT's term fails on a GPU (its
+  identity is on the CPU).
+- the last, smaller batch of an epoch counts. Public code drops it, and does not train a task smaller than a
+  batch at all.
+- the schedule is a cosine from 1 to 0 by step, half a period. That of public code falls by epoch along a
+  quarter of a period, cos(0.495 pi e / (epochs - 1)), from 1 to 0.016. Its mean is 0.64 of the rate, here
+  0.50. With one epoch it divides by zero.
+- new head rows start at N(0, 0.01^2). There is no augmentation.
+
+On the glyphs it is no better than its head on frozen features without any prompt (0.797): see `dualprompt`.
 """
 
 from __future__ import annotations

@@ -1,30 +1,32 @@
-"""DER: a network of its own for every task, frozen with the task, and one classifier over the features of all of them.
+"""DER: a new network for every task, frozen after the task, and one classifier over the features of all networks.
 
-"DER: Dynamically Expandable Representation for Class Incremental Learning" (not Dark Experience Replay, which bears the same
-letters). The features of an image are ``u(x) = [f_1(x), ..., f_t(x)]``. Task t trains ``f_t``, which begins as ``f_{t-1}``
-ended, and the head over u, on new images and exemplars together:
+"DER: Dynamically Expandable Representation for Class Incremental Learning" (not Dark Experience Replay, which
+has the same abbreviation). The features of an image are ``u(x) = [f_1(x), ..., f_t(x)]``. Task t trains
+``f_t`` and the head over u. The network ``f_t`` begins with the final weights of ``f_{t-1}``. The loss, on
+new images and exemplars together, is
 
     CE(W u(x) + b, y)  +  lamb * CE(V f_t(x) + c, y'),    y' = 0 for all old classes, else 1 + the class's place in the task
 
-The auxiliary head V makes ``f_t`` separate new classes from each other and from old ones; it is discarded. Afterwards the rows of
-new classes in W are scaled to the mean norm of the old ones ("Maintaining Discrimination and Fairness in Class Incremental
-Learning").
+The auxiliary head V makes ``f_t`` separate new classes from each other and from old ones. It is discarded.
+Afterwards the rows of new classes in W are scaled to the mean norm of the old rows ("Maintaining
+Discrimination and Fairness in Class Incremental Learning").
 
-Trainable: the new network, all rows of the head. Stored: all networks, the old ones once for all states that share them; the
-head; exemplars as pool rows and the means of their features.
+Trainable: the new network and all rows of the head. Stored: all networks (the old ones once, for all states
+that share them), the head, exemplars as pool rows, and the means of their features.
 
-Departures from the public code (PyCIL, which has neither the paper's masks nor its pruning), and why (effects are not measured
-unless given):
-- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike in all continuations of
-  one state.
-- in the first task there is no auxiliary head; PyCIL has one that no loss reads.
+Departures from the public code (PyCIL, which has neither the paper's masks nor its pruning), and why (effects
+are not measured unless given):
+- rates fall by the step. Weights of the first task are drawn from its seed. New head rows start with equal
+  values in all continuations of one state.
+- the first task has no auxiliary head. PyCIL has one that no loss reads.
 - the authors retrain the classifier on a balanced set afterwards. PyCIL scales the new rows instead, as here.
 - without augmentation the features of frozen networks are computed once a task.
 
-Values on ``scratch:tiny`` are those of `replay`. Scaling new rows presumes that they grew longer than old ones. In short
-trainings with the published weight decay they stay shorter, for old rows have had more tasks to grow in; then scaling prefers
-new classes all the more, and the head falls behind that of `replay`. The larger decay there (`SHORT_DECAY`) brings the lengths
-together; docs/methods.md has the accuracies.
+Values on ``scratch:tiny`` are those of `replay`. Scaling new rows presumes that they grew longer than old
+rows. In short trainings with the published weight decay they stay shorter, because old rows have had more
+tasks to grow in. Scaling then prefers new classes even more, and the head is less accurate than that of
+`replay`. The larger decay there (`SHORT_DECAY`) brings the lengths together. docs/method_measurements.md has
+the accuracies.
 """
 
 from __future__ import annotations

@@ -1,45 +1,54 @@
-"""DualPrompt: prefixes of attention in two kinds, general ones for all tasks and expert ones of which each task has its own.
+"""DualPrompt: attention prefixes of two kinds: general prefixes for all tasks, and expert prefixes for each task.
 
 "DualPrompt: Complementary Prompting for Rehearsal-free Continual Learning".
 
-In a block with a prompt (p_K, p_V), ``[L, D]`` each, attention is ``softmax(Q [p_K; K]^T / sqrt(d_head)) [p_V; V]`` in every
-head. The G-prompt is in blocks 0 and 1 and learns with every task; task t has an E-prompt in blocks 2, 3 and 4 and a key k_t.
-The loss of an image with query q (its feature by the frozen network) is
+In a block with a prompt (p_K, p_V), ``[L, D]`` each, attention is
+``softmax(Q [p_K; K]^T / sqrt(d_head)) [p_V; V]`` in every head. The G-prompt is in blocks 0 and 1 and learns
+with every task. Task t has an E-prompt in blocks 2, 3 and 4, and a key k_t. The loss of an image with query q
+(its feature by the frozen network) is
 
     CE among the new classes - lambda * cos(q, k_t),
 
-and an image to be predicted gets the E-prompt of the nearest key, argmax_t cos(q, k_t).
+At prediction an image gets the E-prompt of the nearest key, argmax_t cos(q, k_t).
 
-Trainable: the G-prompt, the task's E-prompt and key, new head rows. Stored: the same and those of all tasks.
-On a network without class token the query, like the feature, is the mean of the tokens. Of the named blocks those that
-the network has are used; with two blocks or fewer the last has the E-prompt and the others the G-prompt.
+Trainable: the G-prompt, the task's E-prompt and key, and new head rows. Stored: the same, and those of all
+tasks. On a network without class token the query, like the feature, is the mean of the tokens. Prompts are in
+those of the named blocks that the network has. With two blocks or fewer, the last block has the E-prompt and
+the others the G-prompt.
 
-There is no limit to the number of tasks: an E-prompt is made with its task, by default as a copy of the one before
-(``copy_prompt``). Its key is drawn in (-init, init) like the first prompts: 1 in the PyTorch ports, (0, 0.01) in the authors'
-JAX code. It matters where steps are few, as Adam moves a key by about lr per step. Only the second term of the loss moves
-the key and only the first all else: with Adam lambda does all but nothing (without decay), with SGD it is the key's rate.
+The number of tasks has no limit. An E-prompt is made with its task, by default as a copy of the one before
+(``copy_prompt``). Its key, like the first prompts, is drawn in (-init, init): 1 in the PyTorch ports, (0,
+0.01) in the authors' JAX code. The start matters where steps are few, because Adam moves a key by about lr
+per step. The second term of the loss moves only the key, and the first term moves all else. With Adam, lambda
+has almost no effect (without decay). With SGD it is the key's rate.
 
 Departures from the public code, and why (effects are not measured unless given):
-- each image picks its own prompt; PILOT lets the batch pick one by majority (`reference_compat`).
-- the prefixes of an image are its own. The PyTorch ports (PILOT among them) lay the chosen prompts out as [keys or values, image]
-  and read them as [image, keys or values]: the first half of a batch gets keys as keys AND values, the second half values.
-- keys of tasks that have not come yet do not exist, so they cannot be picked. Public code has a pool of ``size`` prompts from the
-  start; beyond it, it silently trains whichever prompt is nearest.
-- what a task does not train is not in the optimiser: weight decay cannot shrink it.
-- a schedule, where chosen, acts in every task (PILOT ties it to an optimiser that it replaces after the first).
-- no second copy of the network; new head rows start at N(0, 0.01^2); no augmentation. ``top_k`` is 1.
 
-``reference_compat`` is as public code: majority vote over batches of ``batch_size`` images in the order given, the mixed-up
-prefixes in training too, and ``size`` keys from the start; more tasks than ``size`` are refused (`Caps.capacity`).
-Where test images come task by task, as here and in public code, the vote predicts the task more often than an image alone does,
-and a score depends on the batch. On the glyphs (5 x 10 classes, 3 sequences, test part) with init=0.02, lr=0.01, epochs=10,
-where prompts and keys learn, an image alone picks its own task's prompt in .45 to .53 of the cases and by vote in .64 to .75
-(chance is .20), yet accuracy is not inflated: .779 (std .025) with it, .786 (.026) without.
+- each image picks its own prompt. In PILOT the batch picks one by majority (`reference_compat`).
+- the prefixes of an image are its own. The PyTorch ports (PILOT among them) store the chosen prompts as [keys
+  or values, image] and read them as [image, keys or values]. So the first half of a batch gets keys as keys
+  AND values, and the second half values.
+- keys of future tasks do not exist, so no image can pick them. Public code has a pool of ``size`` prompts
+  from the start. With more tasks, it silently trains whichever prompt is nearest.
+- the optimiser holds only what the task trains, so weight decay cannot shrink anything else.
+- a schedule, where chosen, acts in every task. PILOT ties it to an optimiser that it replaces after the first
+  task.
+- there is no second copy of the network. New head rows start at N(0, 0.01^2). There is no augmentation.
+  ``top_k`` is 1.
 
-On the glyphs prompts do not pay. The embedded defaults were chosen by final accuracy, and such prompts do next to nothing:
-.799 (std .005), against .797 (.006) for the same head on frozen features without any prompt. With rates at which prompts
-learn, the training loss goes to zero, with 16 images per class, and accuracy falls: to .738 to .784 in three settings, from
-.824 without prompts (one sequence, reward part). L2P, CODA-Prompt and PGP are no better than that head either.
+``reference_compat`` repeats public code: majority vote over batches of ``batch_size`` images in the order
+given, the mixed-up prefixes in training too, and ``size`` keys from the start. It refuses more tasks than
+``size`` (`Caps.capacity`). If test images come task by task, as here and in public code, the vote predicts
+the task more often than an image alone does, and a score depends on the batch. On the glyphs (5 x 10 classes,
+3 sequences, test part) prompts and keys learn with init=0.02, lr=0.01, epochs=10. There an image alone picks
+its own task's prompt in 0.45 to 0.53 of the cases, and by vote in 0.64 to 0.75 (chance is 0.20). Accuracy is
+not inflated, though: 0.779 (std 0.025) with the vote, 0.786 (0.026) without.
+
+Prompts do not help on the glyphs. The embedded defaults were chosen by final accuracy, and such prompts do
+almost nothing: 0.799 (std 0.005), against 0.797 (0.006) for the same head on frozen features without any
+prompt. At rates at which prompts learn, the training loss goes to zero with 16 images per class. Accuracy
+then falls to 0.738 to 0.784 in three settings, from 0.824 without prompts (one sequence, reward part). L2P,
+CODA-Prompt and PGP are no better than that head either.
 """
 
 from __future__ import annotations

@@ -1,33 +1,37 @@
-"""EASE: adapters of its own for every task, and prototypes of old classes guessed in the spaces of new ones.
+"""EASE: a new set of adapters for every task, and estimated prototypes of old classes in the spaces of new tasks.
 
 "Expandable Subspace Ensemble for Pre-Trained Model-Based Class-Incremental Learning".
 
-Every task trains a fresh set of adapters (`Adapters`) with a cosine classifier among its own classes, which is then thrown
-away: a space of features ``f_j`` ``[d]`` for each task j. A class c of task i has prototypes ``p_c^j``:
+Every task trains a fresh set of adapters (`Adapters`) with a cosine classifier among its own classes. The
+classifier is then discarded, and the set gives a space of features ``f_j`` ``[d]`` for each task j. A class c
+of task i has prototypes ``p_c^j``:
 
 - in the spaces j <= i, the mean of ``f_j(x)`` over its images;
-- in a later space j > i, where its images are gone, a mixture of what classes k of later tasks have there, by how similar
-  they are in c's own space: ``p_c^j = sum_k softmax_k(cos(p_c^i, p_k^i)) p_k^j``. k runs over the classes
-  of tasks j to the last, anew after every task (``mix=later``, the public code), or over those of task j, once and for all
-  (``mix=own``, the paper).
+- in a later space j > i, where its images are gone, a mixture of the prototypes of classes k of later tasks.
+  The weights are the similarities in c's own space: ``p_c^j = sum_k softmax_k(cos(p_c^i, p_k^i)) p_k^j``.
+  With ``mix=later`` (the public code) k runs over the classes of tasks j to the last, anew after every task.
+  With ``mix=own`` (the paper) k runs over the classes of task j, once.
 
-After t tasks the score of class c of task i is ``cos(f_i(x), p_c^i) + alpha / (t - 1) sum_{j != i} cos(f_j(x), p_c^j)``: its
-own space counts in full, the others as alpha times their mean. t - 1 is the number of other spaces; with one task there is
-none, and no division. Tasks may have any sizes: no formula counts classes.
+After t tasks the score of class c of task i is
+``cos(f_i(x), p_c^i) + alpha / (t - 1) sum_{j != i} cos(f_j(x), p_c^j)``. Its own space counts in full, and
+the mean of the others counts alpha times. The number of other spaces is t - 1. With one task there is none,
+and no division. Tasks may have any sizes, because no formula counts classes.
 
-Trainable: the current set of adapters. Stored: all sets, the prototypes that are means; mixtures are made from them when
-needed. ``features`` are all spaces side by side ``[t d]``, so that they grow.
+Trainable: the current set of adapters. Stored: all sets, and the prototypes that are means. Mixtures are
+computed from these when needed. ``features`` has all spaces side by side ``[t d]``, so its width grows.
 
 Departures from the public code, and why (effects are not measured unless given):
-- sets are found by task, not by arithmetic on a common task size; their start and the order of images do not depend on the
-  depth, so that a task's adapters are the same wherever it comes.
+- sets are found by task, not by arithmetic on a common task size. Their start and the order of images do not
+  depend on the depth, so a task's adapters are the same wherever the task comes.
 - no dropout within adapters and no augmentation, as in all methods here.
-- cosine classifiers start at N(0, 0.01^2); in the public code, uniformly within 1 / sqrt(d). See `aper_adapter`.
-- no accuracy given the task: the public code prints one beside the real one.
-- the published settings are GTEP's "original" ones; the options for features of the bare network (weight beta, off by
-  default) and for stored images are left out.
-- on the embedded backbone the learning rate is .2: at .05 the few steps of a small task move features by less than a
-  thousandth. Moving them a lot costs accuracy on this backbone (Adam at .003: .830 against .848).
+- cosine classifiers start at N(0, 0.01^2). In the public code they start uniformly within 1 / sqrt(d). See
+  `aper_adapter`.
+- no accuracy given the task. The public code prints one beside the real accuracy.
+- the published settings are GTEP's "original" settings. Two options are left out: features of the bare
+  network (weight beta, off by default), and stored images.
+- on the embedded backbone the learning rate is 0.2. At 0.05 the few steps of a small task move features by
+  less than a thousandth. Moving them far costs accuracy on this backbone (Adam at 0.003: 0.830 against
+  0.848).
 """
 
 from __future__ import annotations

@@ -2,23 +2,27 @@
 
 "On Tiny Episodic Memories in Continual Learning".
 
-Each step draws a batch of the new task and as many images from the buffer, and descends the cross-entropy of both
-together over ALL classes seen so far. With ``buffer=reservoir`` the buffer is a uniform sample of everything seen
-(`Reservoir`), with ``buffer=herding`` it is divided equally among the classes, each keeping the images that come
-closest to its mean feature at the end of its task (`Herded`, as PyCIL's "Replay" does).
+Each step draws a batch of the new task and as many images from the buffer. It descends the cross-entropy of
+both together over ALL classes seen so far. With ``buffer=reservoir`` the buffer is a uniform sample of all
+images seen (`Reservoir`). With ``buffer=herding`` it is divided equally among the classes. Each class keeps
+the images that are closest to its mean feature at the end of its task (`Herded`, as PyCIL's "Replay" does).
 
-Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``). Stored: backbone, head, and the
-buffer as pool rows and head columns (pixels stay in the pool).
+Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``). Stored: backbone, head, and
+the buffer as pool rows and head columns (pixels stay in the pool).
 
 Departures from the public code, and why (effects are not measured unless given):
-- an image enters the reservoir once, when its task ends, not once an epoch, which would inflate the count and fill the
-  buffer with duplicates; so replay is of older tasks only.
-- the backbone learns slower than the head: at one common rate a pre-trained network loses more than it gains. Like
-  there, no momentum: with the few steps of a small task it overshoots toward the new classes.
-- on a pre-trained network a cosine schedule, and eval mode (`own_backbone`).
-- defaults: nobody prints ER's for a pre-trained transformer (CLDyB tunes on its first three tasks), Mammoth's are for
-  small networks from scratch. Those here are a usual fine-tuning and 2000 images; tune them. From scratch they are those of
-  PyCIL's Replay: 200 epochs for the first task, then 70 with drops after 30 and 50, with momentum.
+- an image enters the reservoir once, when its task ends. Once an epoch would inflate the count and fill the
+  buffer with duplicates. So replay is of older tasks only.
+- the backbone learns slower than the head. At one common rate a pre-trained network loses more than it gains.
+  As in the public code there is no momentum: with the few steps of a small task it overshoots toward the new
+  classes.
+- a pre-trained network has a cosine schedule and stays in eval mode (`own_backbone`).
+- no paper prints defaults of ER for a pre-trained transformer (CLDyB tunes on its first three tasks), and
+  Mammoth's are for small networks from scratch. The defaults here are a usual fine-tuning and 2000 images;
+  tune them.
+
+From scratch the defaults are those of PyCIL's Replay: 200 epochs for the first task, then 70 with drops after
+30 and 50, with momentum.
 """
 
 from __future__ import annotations

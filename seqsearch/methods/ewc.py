@@ -1,43 +1,48 @@
-"""EWC, elastic weight consolidation: parameters that mattered for old tasks may hardly move.
+"""EWC, elastic weight consolidation: a penalty holds the parameters that mattered for old tasks.
 
 "Overcoming catastrophic forgetting in neural networks".
 
-After each task the diagonal F of the Fisher information says how much each parameter mattered. The next task descends
+After each task the diagonal F of the Fisher information measures how much each parameter mattered. The next
+task descends
 
     CE(z_new, y) + lambda / 2 sum_j F_j (theta_j - theta*_j)^2
 
-with theta* the parameters it started from. F is one running mean over tasks, weighted by their classes: with n_old
-classes before the task and n_all after it, ``F <- (n_old F + (n_all - n_old) F_task) / n_all``; head rows of the new
-classes, which had no F, take F_task. ``F_task`` is the mean over the task's images of the squared gradient of the
-same cross-entropy, of each image by itself (`diagonal_fisher`).
+with theta* the parameters it started from. F is one running mean over tasks, weighted by their classes. With
+n_old classes before the task and n_all after it, ``F <- (n_old F + (n_all - n_old) F_task) / n_all``. Head
+rows of the new classes had no F, so they take F_task. ``F_task`` is the mean over the task's images of the
+squared gradient of the same cross-entropy, of each image by itself (`diagonal_fisher`).
 
-Cross-entropy is among the new classes only (``classes=new``) as in PyCIL. Then old head rows get no gradient, and
-the penalty holds them against weight decay alone; with ``classes=all`` new classes push old rows down, and the penalty
-is what holds them.
+Cross-entropy is among the new classes only (``classes=new``), as in PyCIL. Old head rows then get no
+gradient, and the penalty holds them against weight decay alone. With ``classes=all`` new classes push old
+rows down, and only the penalty holds them.
 
-Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``). Stored: backbone, head, F of both
-(theta* is the state itself).
+Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``). Stored: backbone, head, F of
+both (theta* is the state itself).
 
 Departures from the public code, and why (effects are not measured unless given):
-- per-image gradients in place of gradients of batches of 128 in train mode. Squared batch means are about 128 times
-  smaller, and vary with the batch size: PyCIL's lambda 1000 corresponds to about 8 here, which is the default.
-- ``lambda F_j`` is cut at one over the learning rate, where a step already undoes itself: beyond twice that, steps
-  overshoot and training diverges (`stiffness`). Nothing else is clipped. PyCIL cuts F itself at 1e-4, so that with its
-  lambda no entry weighs more than 0.1.
-- the loss of F is that which is trained, not always the one over all classes.
-- F is taken of images as they are, in eval mode. PyCIL takes it in train mode, which moves the batch statistics once more.
-- on a pre-trained network epochs and rates are PILOT's for fine-tuning a transformer, and the network stays in eval mode
-  (`own_backbone`).
+- gradients are of single images, not of batches of 128 in train mode. Squared batch means are about 128 times
+  smaller and vary with the batch size. PyCIL's lambda 1000 corresponds to about 8 here, which is the default.
+- ``lambda F_j`` is cut at one over the learning rate, where a step already undoes itself. Beyond twice that
+  value, steps overshoot and training diverges (`stiffness`). Nothing else is clipped. PyCIL cuts F itself at
+  1e-4, so with its lambda no entry weighs more than 0.1.
+- the loss of F is the training loss, not always the loss over all classes.
+- F is computed on images without augmentation, in eval mode. PyCIL uses train mode, which changes the batch
+  statistics once more.
+- on a pre-trained network epochs and rates are PILOT's for fine-tuning a transformer, and the network stays
+  in eval mode (`own_backbone`).
 - the rate falls by the step, not by the epoch.
 
-From scratch the schedules are PyCIL's: 200 epochs for the first task, then 180 with drops after 70, 120 and 150.
+From scratch the schedules are PyCIL's: 200 epochs for the first task, then 180 with drops after 70, 120 and
+150.
 
-On the glyphs a large penalty helps where the backbone learns fast (one sequence at rate 0.005: .796 against .780), but
-a slow backbone does better, and then the penalty changes nothing (.815 with and without, three sequences): what is
-lost there is the balance between heads that were never trained together, which no penalty on old weights restores.
+On the glyphs a large penalty helps if the backbone learns fast (one sequence at rate 0.005: 0.796 against
+0.780). A slow backbone is better, and then the penalty changes nothing (0.815 with and without, three
+sequences). The loss there comes from the balance between heads that were never trained together. No penalty
+on old weights restores that balance.
 
-On ``scratch:tiny`` lambda is 1e4: the published one does nothing in so few steps, and ten times more keeps new classes from being
-learned (six draws of classes, docs/methods.md, with weight decay `SHORT_DECAY`).
+On ``scratch:tiny`` lambda is 1e4. The published lambda has no effect in so few steps, and ten times more
+prevents the learning of new classes (six draws of classes, docs/method_measurements.md, with weight decay
+`SHORT_DECAY`).
 """
 
 from __future__ import annotations

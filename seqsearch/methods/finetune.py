@@ -1,16 +1,19 @@
-"""Finetune: train everything on the new task and do nothing against forgetting. The lower baseline.
+"""Finetune: train the whole network on the new task, with nothing against forgetting. The lower baseline.
 
-The network and a new block of head rows descend the cross-entropy among the new classes only, ``-log softmax(W_new
-f(x) + b_new)[y]``; rows of old classes stay as they are but their features drift, and at prediction all rows compete.
+The network and a new block of head rows descend the cross-entropy among the new classes only,
+``-log softmax(W_new f(x) + b_new)[y]``. Rows of old classes stay as they are, but their features drift. At
+prediction all rows compete.
 
 Trainable: the whole backbone (at ``backbone_lr``) and the new rows (at ``lr``). Stored: backbone and head.
 
 Departures from the public code, and why (effects are not measured unless given):
-- on a pre-trained network the rate is constant, since PILOT's milestones lie beyond its last epoch; cosine on the glyphs.
-- a pre-trained network is trained in eval mode (`own_backbone` says why).
+- on a pre-trained network the rate is constant, because PILOT's milestones lie beyond its last epoch. On the
+  glyphs it is a cosine.
+- a pre-trained network is trained in eval mode (`own_backbone` has the reason).
 - the rate falls by the step, not by the epoch.
-- weight decay acts on trained weights alone. PyCIL's decay shrinks old head rows, too. With its published schedule, on ten tasks
-  of CIFAR-100, a row keeps 0.71 of its length in each later task. ``ewc:lamb=0`` trains as PyCIL does.
+- weight decay acts on trained weights alone. PyCIL's decay shrinks old head rows, too. With its published
+  schedule, on ten tasks of CIFAR-100, a row keeps 0.71 of its length in each later task. ``ewc:lamb=0``
+  trains as PyCIL does.
 
 From scratch the schedules are PyCIL's: 200 epochs for the first task, then 80 with drops after 40 and 70.
 """

@@ -1,30 +1,42 @@
-"""FOSTER: beside the network there is, a second one learns what the first gets wrong; then both are compressed into one again.
+"""FOSTER: a second network learns the errors of the first; then both are compressed into one network again.
 
-"FOSTER: Feature Boosting and Compression for Class-Incremental Learning". From the second task on:
+"FOSTER: Feature Boosting and Compression for Class-Incremental Learning". From the second task on there are
+two stages:
 
-- boosting: the old network ``f_o`` is frozen, a second one ``f_n`` begins as its copy. One head scores the features of both,
-  ``z = W [f_o; f_n] + b``, and its rows of old classes begin as the old head; another, ``u``, scores ``f_n`` alone. Minimised is
-  ``CE(z / w, y) + boost CE(u, y) + lamb KD(z of old classes, the old head's)``: classes of few images must be scored the higher.
-  ``w_c`` is in proportion to ``(1 - beta1) / (1 - beta1^(n_c))``, n_c the images of class c, and has a mean of 1 ("Class-Balanced
-  Loss Based on Effective Number of Samples").
-- compression: a student of one network begins as the old network and its head, and learns the distribution of the two,
-  ``p_c ~ w_c softmax(z / T)_c`` with weights as above but of beta2: ``- sum_c p_c log softmax(student / T)_c``.
+- boosting: the old network ``f_o`` is frozen, and a second network ``f_n`` begins as its copy. One head
+  scores the features of both, ``z = W [f_o; f_n] + b``, and its rows of old classes begin as the old head.
+  Another head ``u`` scores ``f_n`` alone. The loss is
+  ``CE(z / w, y) + boost CE(u, y) + lamb KD(z of old classes, the old head's)``, so classes of few images must
+  get higher scores. ``w_c`` is in proportion to ``(1 - beta1) / (1 - beta1^(n_c))``, with n_c the images of
+  class c, and has a mean of 1 ("Class-Balanced Loss Based on Effective Number of Samples").
+- compression: a student of one network begins as the old network and its head. It learns the distribution of
+  the two, ``p_c ~ w_c softmax(z / T)_c`` with the weights above but with beta2:
+  ``- sum_c p_c log softmax(student / T)_c``.
 
-Both networks (the teacher) predict, choose exemplars and give `features`; the next task goes on from the student.
-Trainable: the second network with both heads, then the student. Stored: old network, second network, student, the heads of
-teacher and student, and exemplars as `replay` stores them. Networks are final when their task is: what a task stores anew is two.
+Both networks (the teacher) predict, choose exemplars and give `features`. The next task starts from the
+student.
 
-Departures from the public code (PyCIL, the configuration of its authors), and why (effects are not measured unless given):
-- n_c counts the images that are learned from. In PyCIL it is the memory for each old class, and for new ones 500 on CIFAR-100,
-  elsewhere the sum of the images' positions in the data set: weights were as if new classes had no end of images.
-- memory is 2000 images together, as in GTEP's experiments; in PyCIL 20 a class (``memory=20,memory_of=class``).
-- ``boost`` and ``lamb`` are parameters, as GTEP samples them (its lambda of FE and of KD); in PyCIL 1.
-- new heads start alike in all continuations of one state, rates fall by the step. Weight alignment, and a head without weights
-  from old features to new classes (``oofc=az``), both of which that configuration leaves out, are not offered.
+Trainable: the second network with both heads, then the student. Stored: old network, second network, student,
+the heads of teacher and student, and exemplars as `replay` stores them. Networks are final when their task
+ends, so a task stores two new ones.
+
+Departures from the public code (PyCIL, the configuration of its authors), and why (effects are not measured
+unless given):
+- n_c counts the training images. In PyCIL it is the memory for each old class. For new classes it is 500 on
+  CIFAR-100, and elsewhere the sum of the images' positions in the data set. Weights were as if new classes
+  had no end of images.
+- memory is 2000 images together, as in GTEP's experiments. In PyCIL it is 20 a class
+  (``memory=20,memory_of=class``).
+- ``boost`` and ``lamb`` are parameters, as GTEP samples them (its lambda of FE and of KD). In PyCIL they are
+  1.
+- new heads start with equal values in all continuations of one state. Rates fall by the step.
+- two options are not offered, which that configuration leaves out as well: weight alignment, and a head
+  without weights from old features to new classes (``oofc=az``).
 - without augmentation the features of frozen networks are computed once a task.
 
-On ``scratch:tiny`` T is 1, which did better than 2 on three draws of classes, where rates of .02 and .1, lamb = 2 and 10 to 20
-epochs of boosting and compression were tried as well. docs/methods.md has the accuracies.
+On ``scratch:tiny`` T is 1, which was better than 2 on three draws of classes. Rates of 0.02 and 0.1, lamb =
+2, and 10 to 20 epochs of boosting and compression were tried there as well. docs/method_measurements.md has
+the accuracies.
 """
 
 from __future__ import annotations

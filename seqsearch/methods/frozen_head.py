@@ -1,11 +1,13 @@
-"""A linear head on frozen features, trained on one task after the other: what prompts and adapters are to be held against.
+"""Frozen head: a linear head on frozen features, trained task by task. The baseline for prompts and adapters.
 
-The backbone stays as it was pre-trained. A head descends ``-log softmax(W f + b)[y]`` on the new task's stored features f, among
-the new classes (``mask=own``, as `finetune`) or among all seen (``mask=seen``).
+The backbone stays as it was pre-trained. A head descends ``-log softmax(W f + b)[y]`` on the new task's
+stored features f, among the new classes (``mask=own``, as `finetune`) or among all seen (``mask=seen``).
 
-Trainable: new head rows (with ``mask=seen`` all). Stored: the head. No image is decoded but for its features, once.
+Trainable: new head rows (with ``mask=seen`` all). Stored: the head. Each image is decoded once, for its
+features.
 
-No published method, so nothing to depart from. On a backbone of image-text pairs the features are of pairs.
+There is no published method, so there are no departures. On a backbone of image-text pairs the features are
+of pairs.
 """
 
 from __future__ import annotations

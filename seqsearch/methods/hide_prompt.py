@@ -1,42 +1,53 @@
-"""HiDe-Prompt: infer the task from frozen features, then look at the image through that task's prompts.
+"""HiDe-Prompt: infer the task from frozen features, then classify the image with that task's prompts.
 
 "Hierarchical Decomposition of Prompt-Based Continual Learning: Rethinking Obscured Sub-optimality".
 
-Task inference: a residual MLP g and a head on frozen features f learn by cross-entropy among the new classes; statistics
-of each new class's f are stored; from the second task on, g and all head rows are trained on draws from all classes.
-Prompts: each task has prefixes of keys and values, ``prompt_length`` long, in the first blocks. p_t starts as p_(t-1);
-with ``e = (1 - m) p_t + m mean(p_1 .. p_(t-1))`` injected, features h and new rows of a second head descend
+Task inference: a residual MLP g and a head on frozen features f learn by cross-entropy among the new classes.
+Statistics of each new class's f are stored. From the second task on, g and all head rows are trained on draws
+from all classes.
+
+Prompts: each task has prefixes of keys and values, ``prompt_length`` long, in the first blocks. p_t starts as
+p_(t-1). With ``e = (1 - m) p_t + m mean(p_1 .. p_(t-1))`` injected, features h and new rows of a second head
+descend
 
     CE among the new classes + identity * CE(M M^T / 0.8, identity matrix),   M = stored means of old classes over h
 
-(`identity_loss`). Then p_t becomes e for good, statistics of the new classes' h are stored, and all rows of the second
-head are trained on draws from all classes. Prediction, image by image: the best class by g and its head has a task;
-features with the prompts of that task; the second head's scores of all classes.
+(`identity_loss`). Then p_t becomes e permanently, and statistics of the new classes' h are stored. All rows
+of the second head are trained on draws from all classes.
 
-Trainable: prompts (at ``lr``), new rows of the second head (at ``head_lr``), g and rows of its head (at ``tii_lr``); in the
-alignments all rows of the second head (at ``align_lr``), g and all rows of its head (at ``tii_align_lr``). Stored: all of
-these, the statistics of f and of h, the size of each task. Any number of tasks: there is no pool to fill.
+Prediction, image by image: g and its head give the best class and thereby a task. The second head then scores
+all classes, on the features with the prompts of that task.
+
+Trainable: prompts (at ``lr``), new rows of the second head (at ``head_lr``), g and rows of its head (at
+``tii_lr``). The alignments train all rows of the second head (at ``align_lr``), and g with all rows of its
+head (at ``tii_align_lr``). Stored: all of these, the statistics of f and of h, and the size of each task. The
+number of tasks has no limit, because there is no pool to fill.
 
 Departures from the public code, and why (effects are not measured unless given):
-- keys and values are handed to the images they were gathered for. The public code reshapes ``[layer, 2, image, ...]`` to
-  ``[layer, image, 2, ...]`` without transposing: image b of a batch of n gets as keys entry 2b and as values entry 2b + 1
-  of the list of n keys and n values, those of OTHER images of the batch. ``reference_compat=true`` does just that, in
-  training, statistics and prediction; its scores then depend on the batch (it breaks C3), and where an evaluation batch
-  holds one task only, neighbours' correctly inferred tasks stand in for wrong ones. Glyphs, 5 x 10, three seeds, prompts
-  trained hard (``lr=0.03,epochs=10``): .853 in batches of one task, above the .845 of images whose task is inferred
-  correctly; the same networks on batches of mixed tasks .819; the default .822. With the embedded preset, whose prompts
-  change little, it makes no difference (.831, .833, .833).
-- both stages of a task are learned one after the other, not two runs through all tasks: the second never looks ahead.
-- an alignment epoch has as many steps as there are classes; in the public code, as there were OLD classes. Centroids are
-  drawn by their share of the images; in the public code, all alike, but those of one image never.
-- k-means has at most as many clusters as a class has different images, starts from a seed and runs once.
-- rates are given as they act. In the public code those of both stages and of the first alignment are multiplied by batch size /
-  256, that of the second alignment is not: one 0.005 acts as 0.00047 and as 0.005.
-- a step has 24 images. The published runs have eight processes of 24 each with one mean gradient, 192 images a step, at the
-  same rates: here there are eight times as many steps.
-- weight decay acts on neither stage in the public code, because an option declared twice keeps its first default, 0; here it is a
-  parameter. Cosine by step.
-- no augmentation, no dropout; average-pooled features where the backbone pools so.
+- each image gets its own keys and values. The public code reshapes ``[layer, 2, image, ...]`` to
+  ``[layer, image, 2, ...]`` without transposing. So image b of a batch of n gets entries 2b and 2b + 1 of the
+  list of n keys and n values as its keys and values. These entries are those of OTHER images of the batch.
+- ``reference_compat=true`` repeats that in training, statistics and prediction. Its scores then depend on the
+  batch (it breaks C3). If an evaluation batch has one task only, correctly inferred tasks of neighbours
+  replace wrong ones. On glyphs (5 x 10, three seeds) with prompts trained hard (``lr=0.03,epochs=10``) it
+  reaches 0.853 in batches of one task. That is above the 0.845 of images whose task is inferred correctly.
+  The same networks reach 0.819 on batches of mixed tasks, and the default reaches 0.822. With the embedded
+  preset, whose prompts change little, it makes no difference (0.831, 0.833, 0.833).
+- both stages of a task are learned one after the other, not in two runs through all tasks. So the second
+  stage never looks ahead.
+- an alignment epoch has as many steps as there are classes. In the public code it has as many as there were
+  OLD classes.
+- centroids are drawn by their share of the images. The public code draws all with equal probability, but
+  never those of one image.
+- k-means has at most as many clusters as a class has different images. It starts from a seed and runs once.
+- rates are given as they act. In the public code the rates of both stages and of the first alignment are
+  multiplied by batch size / 256, but that of the second alignment is not. One value 0.005 acts as 0.00047 and
+  as 0.005.
+- a step has 24 images. The published runs have eight processes of 24 each with one mean gradient, so 192
+  images a step, at the same rates. Here there are eight times as many steps.
+- weight decay acts on neither stage in the public code, because an option declared twice keeps its first
+  default, 0. Here it is a parameter. The schedule is a cosine by step.
+- no augmentation and no dropout. Features are average-pooled where the backbone pools so.
 """
 
 from __future__ import annotations

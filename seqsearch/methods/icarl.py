@@ -2,35 +2,38 @@
 
 "iCaRL: Incremental Classifier and Representation Learning".
 
-With z the scores ``[n, C]`` of the network being trained, o those of the network as it was before the task for the old
-classes, both on new images and exemplars together, ``loss=kd`` is that of the PyCIL toolbox, which "Hyperparameters in Continual
-Learning: A Reality Check" (GTEP) ran:
+Let z be the scores ``[n, C]`` of the network being trained, and o the scores of the network before the task
+for the old classes. Both are on new images and exemplars together. ``loss=kd`` is the loss of the PyCIL
+toolbox, which "Hyperparameters in Continual Learning: A Reality Check" (GTEP) ran:
 
     CE(z, y) + lambda KD(z_old, o),    KD(z, o) = - sum_c softmax(o / T)_c log softmax(z / T)_c,
 
-and ``loss=bce`` is the paper's (its Algorithm 3): a logistic loss for each class by itself, whose targets are 1 and 0 for the
-new classes and ``sigmoid(o)`` for the old ones, on exemplars as well; the terms of old classes are weighed by lambda (1 in
-the paper), and the mean is over images and classes. In the first task nothing is distilled.
+``loss=bce`` is the paper's loss (its Algorithm 3), a logistic loss for each class by itself. Its targets are
+1 and 0 for the new classes and ``sigmoid(o)`` for the old ones, on exemplars as well. The terms of old
+classes are weighed by lambda (1 in the paper), and the mean is over images and classes. In the first task
+nothing is distilled.
 
-An image belongs to the class whose mean is nearest (Algorithm 1): features are divided by their norms, averaged over a class's
-exemplars, and the mean is divided by its norm again, so that the nearest is the one of the largest cosine. ``classifier=nme``
-predicts so, and the trained head is reported beside it as ``linear``; ``classifier=head`` predicts by the trained head, and
-the means are reported as ``nme``. Results of PyCIL are mostly those of the head; GTEP does not say which it reports.
+An image belongs to the class whose mean is nearest (Algorithm 1). Features are divided by their norms and
+averaged over a class's exemplars, and the mean is divided by its norm again. So the nearest mean has the
+largest cosine. ``classifier=nme`` predicts by means, and reports the trained head beside it as ``linear``.
+``classifier=head`` predicts by the trained head, and reports the means as ``nme``. Results of PyCIL are
+mostly those of the head. GTEP does not name its classifier.
 
-Trainable: the whole network and all head rows. Stored: network (batch statistics too), head, exemplars as pool rows, and the
-means of their features. The old network is not stored: it is the state before the task.
+Trainable: the whole network and all head rows. Stored: network (batch statistics too), head, exemplars as
+pool rows, and the means of their features. The old network is not stored: it is the state before the task.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
-- learning rates fall by the step, not by the epoch; weights of the first task are drawn from its seed; new head rows start with
-  the same values in all continuations of one state.
-- lambda and T are fixed there (1 and 2); GTEP varies both.
-- with ``loss=bce`` the mean over images and classes makes steps small: the authors train CIFAR-100 at rate 2 for 70 epochs. The
-  rates here are those of ``loss=kd``: set ``lr`` and ``first_lr``.
-- means are of the exemplars as they are, as in PyCIL; the authors' code averages each image with its mirror image.
+- learning rates fall by the step, not by the epoch. Weights of the first task are drawn from its seed. New
+  head rows start with equal values in all continuations of one state.
+- lambda and T are fixed there (1 and 2). GTEP varies both.
+- with ``loss=bce`` the mean over images and classes makes steps small. The authors train CIFAR-100 at rate 2
+  for 70 epochs. The rates here are those of ``loss=kd``: set ``lr`` and ``first_lr``.
+- means are of the original exemplars, as in PyCIL. The authors' code averages each image with its mirror
+  image.
 
-On ``scratch:tiny`` the published T = 2 and lambda = 1 are kept. T = 1 and lambda = 0.5 were tried on three draws of classes and
-made no difference. ``loss=bce`` needs another learning rate there than ``loss=kd``: of 0.05, 0.5 and 2 only 0.5 learned well.
-docs/methods.md has the accuracies.
+On ``scratch:tiny`` the published T = 2 and lambda = 1 are kept. T = 1 and lambda = 0.5 were tried on three
+draws of classes and made no difference. ``loss=bce`` needs another learning rate there than ``loss=kd``: of
+0.05, 0.5 and 2 only 0.5 learned well. docs/method_measurements.md has the accuracies.
 """
 
 from __future__ import annotations

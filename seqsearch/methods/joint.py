@@ -1,26 +1,32 @@
-"""Joint: learn everything seen so far anew with every task, from the pre-trained weights. The upper bound.
+"""Joint: with every task, learn all classes seen so far anew from the pre-trained weights. The upper baseline.
 
-Continual learning loses against a learner that never had to give up its images. This is that learner: it stores the
-rows of ALL images seen, and after each task fits them all together, by one of three ways or the best of them:
+This method never gives up its images, so it serves as the upper baseline of continual learning. It stores the
+rows of ALL images seen. After each task it fits them all together, by one of three ways or by the best of
+them:
 
-- ``finetune``: the whole network and a new head, cross-entropy among all classes seen.
-- ``ranpac``: ridge regression on ``h = relu(f W)``, f the frozen features and W a fixed Gaussian matrix (see RanPAC).
-- ``knn``: votes of the k most similar training images by cosine of frozen features, each ``exp(cos / tau)``.
-- ``best``: all three are fitted; that with the highest accuracy on the validation images of all tasks predicts, the
-  first in this list if equal.
+- ``finetune``: the whole network and a new head, with cross-entropy among all classes seen.
+- ``ranpac``: ridge regression on ``h = relu(f W)``, with f the frozen features and W a fixed Gaussian matrix
+  (see RanPAC).
+- ``knn``: votes of the k most similar training images by cosine of frozen features, each weighted
+  ``exp(cos / tau)``.
+- ``best``: all three are fitted. The one with the highest accuracy on the validation images of all tasks
+  predicts, and the first in this list if equal.
 
-Trainable: the backbone (at ``backbone_lr``) and the head (at ``lr``), the ridge in closed form. Stored: rows and
-columns of all images (`exemplars` gives those parted for validation, too), and what predicts.
+Trainable: the backbone (at ``backbone_lr``) and the head (at ``lr``); the ridge in closed form. Stored: rows
+and columns of all images (`exemplars` includes the validation images), and the classifier that predicts.
 
-No published method, so nothing to depart from. From scratch it learns all classes by the schedule that PyCIL's methods have for
-their first task: 200 epochs with drops after 60, 120 and 170. Worth knowing:
-- `features` are of the fine-tuned network if there is one, also where ``best`` predicts by frozen features.
-- a task costs as much as all tasks so far together: a sequence costs the square of its length.
-- the ridge takes its penalty on the validation images, which then also help to solve it, and to choose the ``best``:
-  the choice there is made with a ridge solved on training images alone. The other two, fitted for ``best``, do without them; as
-  ``learner=finetune`` or ``learner=knn`` they have nothing to choose, and learn from all.
-- the ridge over everything at once is what RanPAC without adaptation gets task by task, so that on the embedded backbone,
-  where it is the best of the three, the bound is RanPAC itself (.857; neighbours .850, the whole network .824).
+There is no published method, so there are no departures. From scratch it learns all classes by the schedule
+that PyCIL's methods have for their first task: 200 epochs with drops after 60, 120 and 170. Notes:
+
+- `features` are of the fine-tuned network if there is one, also if ``best`` predicts by frozen features.
+- a task costs as much as all tasks so far together, so a sequence costs the square of its length.
+- the ridge chooses its penalty on the validation images, which then also help to solve it. For the choice of
+  ``best`` a ridge is solved on training images alone.
+- the other two, fitted for ``best``, do without validation images. As ``learner=finetune`` or ``learner=knn``
+  they have nothing to choose, and learn from all images.
+- RanPAC without adaptation computes task by task the same ridge as this method computes over everything at
+  once. On the embedded backbone the ridge is the best of the three (0.857; neighbours 0.850, the whole
+  network 0.824). There the bound is RanPAC itself.
 - without training of the network (``ranpac``, ``knn``) the order of tasks does not matter.
 """
 

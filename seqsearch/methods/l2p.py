@@ -2,41 +2,47 @@
 
 "Learning to Prompt for Continual Learning".
 
-With q the image's query (its feature by the frozen network), k_m ``[d]`` the keys and P_m ``[length, D]`` the prompts of a
-pool of ``size``: the ``top_k`` keys nearest to q by cosine are chosen, their prompts go into the first block as further
-tokens, and the mean of the PROMPTS' output tokens is the feature (``readout=prompts``). The loss of an image is
+Let q be the image's query (its feature by the frozen network), k_m ``[d]`` the keys and P_m ``[length, D]``
+the prompts of a pool of ``size``. The ``top_k`` keys nearest to q by cosine are chosen. Their prompts enter
+the first block as further tokens. The mean of the PROMPTS' output tokens is the feature
+(``readout=prompts``). The loss of an image is
 
     CE among the new classes - lambda * sum over its chosen keys of cos(q, k_m).
 
-Trainable: prompts, keys, new head rows. Stored: the same, and old head rows. The pool does not grow: all tasks share it.
-On a network without class token the query is the mean of the tokens.
+Trainable: prompts, keys and new head rows. Stored: the same, and old head rows. The pool does not grow: all
+tasks share it. On a network without class token the query is the mean of the tokens.
 
-``readout=backbone`` is the ``head_type=token`` of public code: the head reads what the backbone pools, the class token or the
-mean of the image's own tokens. It is the default on the embedded network, which was pre-trained to be read as such a mean and
-has no class token. There (5 x 10 glyph classes, one sequence, 36 settings, reward part) a head on the outputs of prompts reached
-.44 to .64 with prompts that did not learn and at most .74 with prompts that did; on the mean of the tokens .82. That is what
-the same head reaches without any prompt, on frozen features: see `dualprompt`.
+``readout=backbone`` is the ``head_type=token`` of public code. The head then reads what the backbone pools:
+the class token or the mean of the image's own tokens. It is the default on the embedded network, which has no
+class token and was pre-trained with such a mean. In a comparison there (5 x 10 glyph classes, one sequence,
+36 settings, reward part) a head on the outputs of prompts reached 0.44 to 0.64 with prompts that did not
+learn, and at most 0.74 with prompts that did. On the mean of the tokens it reached 0.82. The same head
+reaches that value without any prompt, on frozen features: see `dualprompt`.
 
-Keys learn from the second term alone, prompts and head from the first: with Adam, whose steps hardly see the scale of a
-gradient, lambda does all but nothing (without decay); with SGD it is the learning rate of the keys. Nothing keeps the keys
-apart, so they can collapse onto few: `FitReport.notes` has ``prompts_used``, the number of prompts that any training image
-of the task picks, and ``largest_share``, the part of the images that pick the most popular one.
+Keys learn from the second term alone, prompts and head from the first. The steps of Adam depend little on the
+scale of a gradient, so lambda has almost no effect with it (without decay). With SGD lambda is the learning
+rate of the keys. Nothing keeps the keys apart, so they can collapse onto few. `FitReport.notes` has
+``prompts_used``, the number of prompts that any training image of the task picks, and ``largest_share``, the
+share of images that pick the most popular prompt.
 
 Departures from the public code, and why (effects are not measured unless given):
-- each image picks its own prompts. PILOT lets a batch pick by majority, in training and in testing: with test images in
-  class order that nearly reveals the task (`reference_compat`). A score then depends on the batch.
-- prompts have no position, as in the authors' JAX code; PILOT stretches the table of positions to give them some. They stand
-  behind the other tokens, not in front, which attention does not see.
-- no second copy of the network: the query is read from the store of frozen features.
-- a schedule, where chosen, acts in every task (PILOT ties it to an optimiser that it replaces after the first).
-- new head rows start at N(0, 0.01^2); no augmentation.
-Keys and prompts start uniform in (-init, init): 1 in the PyTorch ports, (0, 0.01) in the authors' JAX code. It matters
-where steps are few: Adam moves a key by about lr per step.
+- each image picks its own prompts. PILOT lets a batch pick by majority, in training and in testing. With test
+  images in class order that nearly reveals the task (`reference_compat`). A score then depends on the batch.
+- prompts have no position, as in the authors' JAX code. PILOT stretches the table of positions to give them
+  some. Prompts stand behind the other tokens, not in front, which does not matter to attention.
+- there is no second copy of the network. The query is read from the store of frozen features.
+- a schedule, where chosen, acts in every task. PILOT ties it to an optimiser that it replaces after the first
+  task.
+- new head rows start at N(0, 0.01^2). There is no augmentation.
 
-``reference_compat`` repeats the majority vote over batches of ``batch_size`` images in the order given. Where test images come
-task by task, as here and in public code, it inflates accuracy. On the glyphs (5 x 10 classes, 3 sequences, test part), with
-readout=prompts, init=0.5, lr=0.005, top_k=3: .733 (std .021) with it, .701 (.028) without, and higher in each sequence.
-With the embedded defaults, whose prompts do next to nothing, .803 (.009) and .805 (.011).
+Keys and prompts start uniform in (-init, init): 1 in the PyTorch ports, (0, 0.01) in the authors' JAX code.
+The start matters where steps are few, because Adam moves a key by about lr per step.
+
+``reference_compat`` repeats the majority vote over batches of ``batch_size`` images in the order given. If
+test images come task by task, as here and in public code, it inflates accuracy. On the glyphs (5 x 10
+classes, 3 sequences, test part), with readout=prompts, init=0.5, lr=0.005, top_k=3, accuracy is 0.733 (std
+0.021) with it and 0.701 (0.028) without, and higher in each sequence. With the embedded defaults, whose
+prompts do almost nothing, it is 0.803 (0.009) and 0.805 (0.011).
 """
 
 from __future__ import annotations

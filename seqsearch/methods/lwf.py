@@ -1,30 +1,32 @@
-"""LwF, learning without forgetting: the new network must still answer for the old classes as the old one did.
+"""LwF, learning without forgetting: distil the old network's scores of the old classes, on new images.
 
 "Learning without Forgetting".
 
-No old image is kept, but the old network says of each NEW image how much it looks like each old class. With z the
-scores of the network being trained and o those of the network as it was before the task,
+No old image is kept. The old network scores each NEW image for the old classes, and the new network learns
+these scores. With z the scores of the network being trained and o those of the network before the task,
 
     loss = CE(z_new, y) + lambda KD(z_old, o),    KD(z, o) = - sum_c softmax(o / T)_c log softmax(z / T)_c,
 
-where z_new are the scores of the new classes (cross-entropy among them alone) and z_old those of the old ones. With
-``align`` the new rows of the head are scaled to the mean norm of the old ones afterwards (`weight_aligned`).
+where z_new are the scores of the new classes (cross-entropy among them alone) and z_old those of the old
+classes. With ``align`` the new rows of the head are scaled to the mean norm of the old rows afterwards
+(`weight_aligned`).
 
-Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``): old rows learn by distillation alone.
-Stored: backbone and head. The old network is not stored: it is the state before the task.
+Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``). Old rows learn by
+distillation alone. Stored: backbone and head. The old network is not stored: it is the state before the task.
 
 Departures from the public code, and why (effects are not measured unless given):
-- where images are not augmented, the old network's answers are computed once, before training. They are the same numbers, and
-  a second network need not be held.
-- on a pre-trained network epochs and rates are PILOT's for fine-tuning a transformer, and the network stays in eval mode
-  (`own_backbone`).
+- if images are not augmented, the old network's scores are computed once, before training. They are the same
+  numbers, and no second network stays in memory.
+- on a pre-trained network epochs and rates are PILOT's for fine-tuning a transformer, and the network stays
+  in eval mode (`own_backbone`).
 - the rate falls by the step, not by the epoch.
 - as in the public code, all is trained at once. The paper first trains the new head rows alone (its warm-up).
 
-From scratch the schedules are PyCIL's: 200 epochs for the first task with drops after 60, 120 and 160, then 250 with drops after
-60, 120, 180 and 220.
+From scratch the schedules are PyCIL's: 200 epochs for the first task with drops after 60, 120 and 160, then
+250 with drops after 60, 120, 180 and 220.
 
-On ``scratch:tiny`` it does no better than `finetune`, with any lambda: docs/methods.md has a sweep. Its values are as published.
+On ``scratch:tiny`` it does no better than `finetune`, with any lambda. docs/method_measurements.md has a
+sweep. Its values are as published.
 """
 
 from __future__ import annotations

@@ -1,28 +1,32 @@
-"""MEMO: stages that all tasks share, and a last stage of its own for every task, with one classifier over all last stages.
+"""MEMO: stages shared by all tasks, a new last stage for every task, and one classifier over all last stages.
 
-"A Model or 603 Exemplars: Towards Memory-Efficient Class-Incremental Learning": shallow stages of networks that are trained on
-different tasks are alike, deep ones are not, so only the deepest is added for each task. With ``s`` the shared stages and
-``d_k`` the last stage of task k, averaged over points, the features of an image are ``u(x) = [d_1(s(x)), ..., d_t(s(x))]``.
-Task t trains ``d_t``, which begins as ``d_{t-1}`` ended, the head over u and, with ``train_base``, s, on new images and
-exemplars together, by the losses of `der`:
+"A Model or 603 Exemplars: Towards Memory-Efficient Class-Incremental Learning": shallow stages of networks
+that are trained on different tasks are similar, and deep stages are not. So each task adds only the deepest
+stage. Let ``s`` be the shared stages and ``d_k`` the last stage of task k, averaged over points. The features
+of an image are ``u(x) = [d_1(s(x)), ..., d_t(s(x))]``. Task t trains ``d_t``, which begins with the final
+weights of ``d_{t-1}``, the head over u and, with ``train_base``, s. It uses new images and exemplars
+together, and the losses of `der`:
 
     CE(W u(x) + b, y)  +  lamb * CE(V d_t(s(x)) + c, y'),    y' = 0 for all old classes, else 1 + the class's place in the task
 
-Afterwards the rows of new classes in W are scaled to the mean norm of the old ones.
+Afterwards the rows of new classes in W are scaled to the mean norm of the old rows.
 
-Trainable: the new last stage, all rows of the head, the shared stages with ``train_base``. Stored: all last stages, the old
-ones once for all states that share them; the shared stages; the head; exemplars as pool rows and the means of their features.
+Trainable: the new last stage, all rows of the head, and the shared stages with ``train_base``. Stored: all
+last stages (the old ones once, for all states that share them), the shared stages, the head, exemplars as
+pool rows, and the means of their features.
 
-Departures from the public code (PyCIL, and the authors' like it), and why (effects are not measured unless given):
-- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike in all continuations of
-  one state.
-- stages are those of the backbone, so that the first task trains the same network as other methods' do.
-- ``scheduler=cosine`` ends with the training; in PyCIL its length is a setting of its own (``t_max``).
-- GTEP samples an exemplar batch size. In public code it is the batch in which features of exemplars are computed, which decides
-  nothing: there is no such parameter here.
+Departures from the public code (PyCIL, and the authors' like it), and why (effects are not measured unless
+given):
+- rates fall by the step. Weights of the first task are drawn from its seed. New head rows start with equal
+  values in all continuations of one state.
+- stages are those of the backbone, so the first task trains the same network as other methods do.
+- ``scheduler=cosine`` ends with the training. In PyCIL its length is a setting of its own (``t_max``).
+- GTEP samples an exemplar batch size. In public code this batch only computes features of exemplars, so it
+  decides nothing, and there is no such parameter here.
 
-Values on ``scratch:tiny`` are those of `replay`, weight decay for the reason given in `der`; ``train_base=false`` did worse on
-three draws of classes (with the published decay). docs/methods.md has the accuracies.
+Values on ``scratch:tiny`` are those of `replay`, and weight decay has the reason given in `der`.
+``train_base=false`` did worse on three draws of classes (with the published decay).
+docs/method_measurements.md has the accuracies.
 """
 
 from __future__ import annotations

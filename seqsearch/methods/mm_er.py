@@ -1,20 +1,23 @@
 """ER of MCIL: fine-tune on the new experience together with a random share of the pairs of every class seen before.
 
-"A Multimodal Class-Incremental Learning Benchmark for Classification Tasks" (MCIL), section 3.3: ER10 keeps 10 % of the examples
-of each class, ER25 25 %.
+"A Multimodal Class-Incremental Learning Benchmark for Classification Tasks" (MCIL), section 3.3: ER10 keeps
+10 % of the examples of each class, ER25 25 %.
 
-After an experience ``max(1, round(share * n_c))`` of the ``n_c`` pairs of each of its classes are drawn and stored, and never
-given up. With the next one the network and the head descend the cross-entropy of `mm_lb` over stored and new pairs.
+After an experience ``max(1, round(share * n_c))`` of the ``n_c`` pairs of each of its classes are drawn and
+stored, and never discarded. With the next experience the network and the head descend the cross-entropy of
+`mm_lb` over stored and new pairs.
 
 Trainable: everything. Stored: network, head, rows of the stored pairs.
 
-What the paper leaves open, and what is done here:
-- how stored and new pairs are mixed: ``mixing=together`` makes one set of them and shuffles it; ``mixing=halves`` draws as many
-  stored pairs, with replacement, as there are new ones in a batch (half of it), as the replay of the Avalanche toolbox does.
-- the buffer has no limit, and so grows with the experiences. ``buffer=dp`` limits it to the bytes of what `mm_dp` with its
-  defaults has learned after as many experiences (prompts and keys as 32-bit floats; an image as 8-bit RGB, a text as UTF-8): what
-  a rehearsal-free method carries along, as pairs. The buffer is then shared equally among the classes, and each class's part
-  shrinks as others come; where there is no room for one pair of each, the classes that came first have one.
+Points that the paper leaves open, and the choice here:
+- the mixture of stored and new pairs. With ``mixing=together`` they are one shuffled set. With
+  ``mixing=halves`` half of a batch are new pairs. The other half are stored pairs, drawn with replacement, as
+  in the replay of the Avalanche toolbox.
+- the buffer has no limit, so it grows with the experiences. ``buffer=dp`` limits it to the bytes that `mm_dp`
+  with its defaults has learned after as many experiences. Prompts and keys count as 32-bit floats, an image
+  as 8-bit RGB, and a text as UTF-8. So the buffer costs as much as the parameters of a rehearsal-free method.
+- with that limit the classes share the buffer equally, and each class's part shrinks as others come. If the
+  buffer is too small for one pair of each class, the classes that came first have one.
 """
 
 from __future__ import annotations

@@ -1,21 +1,25 @@
 """L2P on image-text pairs: a pool of prompts; each pair picks the few whose keys are nearest to its query.
 
-"A Multimodal Class-Incremental Learning Benchmark for Classification Tasks" (MCIL), section 3.3, after "Learning to Prompt for
-Continual Learning".
+"A Multimodal Class-Incremental Learning Benchmark for Classification Tasks" (MCIL), section 3.3, after
+"Learning to Prompt for Continual Learning".
 
-With q a pair's query (the multimodal class token of the frozen network), k_m ``[d]`` the keys and P_m ``[length, D]`` the
-prompts of a pool of ``size``: the ``top_k`` keys nearest to q by cosine are chosen, and their prompts stand as further tokens
-behind the class token of an encoder. The head reads the multimodal class token. The loss of a pair is
+Let q be a pair's query (the multimodal class token of the frozen network), k_m ``[d]`` the keys and P_m
+``[length, D]`` the prompts of a pool of ``size``. The ``top_k`` keys nearest to q by cosine are chosen. Their
+prompts stand as further tokens behind the class token of an encoder. The head reads the multimodal class
+token. The loss of a pair is
 
     CE + pull * mean over its chosen keys of (1 - cos(q, k_m)).
 
-Trainable: prompts, keys, head rows. Stored: the same. The pool does not grow: all experiences share it.
+Trainable: prompts, keys and head rows. Stored: the same. The pool does not grow: all experiences share it.
 
-What the paper leaves open, and what is done here:
-- which encoder has the prompts ("before passing to the encoder"): the multimodal one, where both modalities are. ``mounts`` names
-  others; prompts of a unimodal encoder are taken out before the multimodal one, and the pools of several are picked by one key.
-- it gives no sizes: 10 prompts of 5 tokens, 5 picked, ``pull`` .1, as in public code; prompts and keys begin uniform in (-1, 1).
-- each pair picks for itself. Public code lets a test batch pick by majority, and its accuracy then depends on the batch.
+Points that the paper leaves open, and the choice here:
+- which encoder has the prompts ("before passing to the encoder"): the multimodal one, where both modalities
+  are. ``mounts`` names other encoders. Prompts of a unimodal encoder are removed before the multimodal one.
+  One key picks from the pools of several encoders.
+- the paper gives no sizes. Here there are 10 prompts of 5 tokens, 5 picked, and ``pull`` 0.1, as in public
+  code. Prompts and keys begin uniform in (-1, 1).
+- each pair picks for itself. Public code lets a test batch pick by majority, and its accuracy then depends on
+  the batch.
 - the cross-entropy runs among the new classes alone (``mask=own``), as in public code.
 """
 

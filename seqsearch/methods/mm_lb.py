@@ -2,14 +2,15 @@
 
 "A Multimodal Class-Incremental Learning Benchmark for Classification Tasks" (MCIL), section 3.3.
 
-The network f of pairs and a linear head descend ``-log softmax(W f(image, text) + b)[y]`` over the classes seen so far, on
-the pairs of the new experience alone.
+The network f of pairs and a linear head descend ``-log softmax(W f(image, text) + b)[y]`` over the classes
+seen so far, on the pairs of the new experience alone.
 
 Trainable: everything. Stored: network and head.
 
-What the paper leaves open, and what is done here:
-- whether unseen classes take part in training (they have no rows here), and whether old ones do: ``mask=seen``, the
-  default, lets all classes seen compete, so that old rows learn to be silent, ``mask=own`` those of the new experience alone.
+Points that the paper leaves open, and the choice here:
+- whether unseen classes take part in training. They have no rows here.
+- whether old classes take part. With ``mask=seen``, the default, all classes seen compete, so that old rows
+  learn low scores. With ``mask=own`` only the classes of the new experience compete.
 - weight decay, schedule, augmentation: see `parts/pairs.py`.
 """
 

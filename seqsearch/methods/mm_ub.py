@@ -2,14 +2,18 @@
 
 "A Multimodal Class-Incremental Learning Benchmark for Classification Tasks" (MCIL), section 3.3.
 
-With every experience the network and a head descend the cross-entropy of `mm_lb` over the pairs of ALL experiences up to it.
+With every experience the network and a head descend the cross-entropy of `mm_lb` over the pairs of ALL
+experiences up to it.
 
-Trainable: everything. Stored: network, head, and the rows of all pairs. Its cost grows with the square of the experiences.
+Trainable: everything. Stored: network, head, and the rows of all pairs. Its cost grows with the square of the
+experiences.
 
-What the paper leaves open, and what is done here:
-- "the pretrained Flava model is fine-tuned on all the training sets": with ``restart=true``, the default, each experience
-  starts from the pre-trained weights, so that the last one is joint training; ``restart=false`` goes on from the one before.
-- ``mask``: see `mm_lb`; with ``own`` each pair competes within its own experience, which makes an upper bound of nothing.
+Points that the paper leaves open, and the choice here:
+- the start of an experience. The paper says "the pretrained Flava model is fine-tuned on all the training
+  sets". With ``restart=true``, the default, each experience starts from the pre-trained weights, so the last
+  one is joint training. With ``restart=false`` it continues from the experience before.
+- ``mask``: see `mm_lb`. With ``own`` each pair competes within its own experience, and the result is no upper
+  bound.
 """
 
 from __future__ import annotations

@@ -1,33 +1,41 @@
-"""MOS: an adapter for each task, merged towards the earlier ones; at test each image looks for its own.
+"""MOS: an adapter for each task, merged towards the earlier ones; at test time each image searches for its own.
 
 "MOS: Model Surgery for Pre-trained Model-Based Class-Incremental Learning".
 
-Adapters: a set of bottlenecks beside the MLPs of a frozen transformer. The set of task t goes on from that of task t - 1 and
-descends, with new head rows (h the features of a batch),
+Adapters: a set of bottlenecks beside the MLPs of a frozen transformer. The set of task t starts from that of
+task t - 1. With new head rows it descends (h are the features of a batch)
 
     CE among the new classes + identity * CE(M M^T / 0.8, identity matrix),   M = stored means of old classes over h
 
-(`identity_loss`); after each step, A_t <- (1 - m) A_t + m mean(A_1 .. A_(t-1)). The set is then fixed. Statistics of the new
-classes' h are stored and, from the second task on, all head rows are trained on draws from all classes. Each new class also gets
-a prototype: the mean of its features by the FIRST task's set.
-Prediction: an image starts with the task of its nearest prototype by cosine, is scored by that task's set and the head, moves to
-the task of its best class, and so on until it stays or was scored 4 times. The result is
-``softmax(scores) + softmax(T cos)``, T the number of tasks.
+(`identity_loss`). After each step, A_t <- (1 - m) A_t + m mean(A_1 .. A_(t-1)). The set is then fixed.
+Statistics of the new classes' h are stored. From the second task on, all head rows are trained on draws from
+all classes. Each new class also gets a prototype: the mean of its features by the FIRST task's set.
 
-Trainable: one adapter set (at ``lr``), new head rows (at ``head_lr``), then all head rows (at ``align_lr``). Stored: all
-sets, the head, statistics, prototypes, the size of each task.
+Prediction: an image starts with the task of its nearest prototype by cosine. That task's set and the head
+score it, and it moves to the task of its best class. This repeats until the task stays, or until 4 scorings.
+The result is ``softmax(scores) + softmax(T cos)``, with T the number of tasks.
+
+Trainable: one adapter set (at ``lr``), new head rows (at ``head_lr``), then all head rows (at ``align_lr``).
+Stored: all sets, the head, statistics, prototypes, and the size of each task.
 
 Departures from the public code (PILOT), and why (effects are not measured unless given):
-- the merge acts once per step. There it also sits inside the forward pass, once per block, in training and in EVALUATION, on
-  the stored sets themselves: on 12 blocks each forward pass leaves 0.9^12 = .28 of a set's distance from the earlier mean, and
-  results depend on how many batches were ever evaluated. Numbers differ from its own for that reason.
-- earlier sets are kept as copies. There the running sum of sets begins with the live tensors (`.data`) of the first set, which
-  the first forward pass of the second task replaces before any step changes them: one memory until then, and no harm done.
-- prototypes are taken in eval mode (there dropout is still on for all but the first task); no dropout anywhere.
-- the head has the rows of classes seen, and grows. Cosine by step; no augmentation.
-- where full covariances are kept, as exact low-rank roots (`methods/parts/gaussians.py`): their factorisation cannot fail.
-On the glyphs it is the aligned head and the prototypes that count: any rate from 0.01 to 0.1, with or without merging, gives
-the same accuracy within .001, and rates that change the features much (0.5 and more, one sequence) cost 1 to 4 points.
+- the merge acts once per step. In PILOT it also acts inside the forward pass, once per block, in training and
+  in EVALUATION, on the stored sets themselves. On 12 blocks each forward pass leaves 0.9^12 = 0.28 of a set's
+  distance from the earlier mean, and results depend on how many batches were ever evaluated. Numbers here
+  differ from PILOT's for that reason.
+- earlier sets are kept as copies. In PILOT the running sum of sets begins with the live tensors (`.data`) of
+  the first set. The first forward pass of the second task replaces these tensors before any step changes
+  them, so the shared memory has no effect.
+- prototypes are computed in eval mode. In PILOT dropout is still on for all but the first task. Here there is
+  no dropout anywhere.
+- the head has the rows of classes seen, and grows. The schedule is a cosine by step. There is no
+  augmentation.
+- full covariances, where kept, are exact low-rank roots (`methods/parts/gaussians.py`), so their
+  factorisation cannot fail.
+
+On the glyphs only the aligned head and the prototypes matter. Any rate from 0.01 to 0.1, with or without
+merging, gives the same accuracy within 0.001. Rates that change the features much (0.5 and more, one
+sequence) cost 1 to 4 points.
 """
 
 from __future__ import annotations

@@ -1,44 +1,52 @@
-"""PODNet: hold the pooled maps of every stage near those of the old network, and classify by several proxies a class.
+"""PODNet: keep the pooled maps of every stage near those of the old network, and classify by several proxies a class.
 
 "PODNet: Pooled Outputs Distillation for Small-Tasks Incremental Learning".
 
-A class has P proxies; its score is the average of their cosines with the feature, weighed by the softmax of these cosines, times
-a learned eta (`ProxyHead`). With s the scores of new images and exemplars together, and primes for the network as it
-was before the task, the loss is
+A class has P proxies. Its score is the average of their cosines with the feature, weighed by the softmax of
+these cosines, times a learned eta (`ProxyHead`). Let s be the scores of new images and exemplars together.
+The loss is
 
     NCA(s, y) + r (lambda_c SPATIAL + lambda_f FLAT),    r = sqrt(classes seen / new classes),
 
-- NCA: by how much the score of the own class, less a margin, falls short of the others (`nca`);
-- SPATIAL: a stage's map, squared, is summed over its rows and over its columns; both are put side by side and divided by their
-  norm. Mean over stages and images of the distance to what the old network gives (`spatial`);
+- NCA: how far the score of the own class, less a margin, falls short of the others (`nca`).
+- SPATIAL: a stage's map, squared, is summed over its rows and over its columns. Both sums are put side by
+  side and divided by their norm. The term is the mean over stages and images of the distance to the old
+  network's result (`spatial`).
 - FLAT: one minus the cosine of the feature and the old one, mean over images.
 
-Features have both signs: the last block ends without its activation. After each later task all is trained further at
-``tuning_lr`` for ``tuning_epochs`` with the same loss on exemplars alone, as many of each class as the memory held of an old one
-before the task; those of the new classes are chosen by herding for this, and once more afterwards. Proxies of old classes
-are not trained: only the network, eta and the new proxies move. ``adaptive=false`` leaves r at 1.
+The old network is the network before the task. Features have both signs, because the last block ends without
+its activation.
 
-Trainable: the whole network, proxies of the task's classes, eta. Stored: network (batch statistics too), proxies and eta,
-exemplars as pool rows, and the means of their features for the second classifier, ``nme``. The old network is not stored: it
-is the state before the task.
+After each later task the network is trained further at ``tuning_lr`` for ``tuning_epochs``, with the same
+loss on exemplars alone. Each class has as many as the memory held of an old class before the task. Herding
+chooses those of the new classes for this, and once more afterwards. Proxies of old classes are not trained:
+only the network, eta and the new proxies change. ``adaptive=false`` leaves r at 1.
+
+Trainable: the whole network, proxies of the task's classes, eta. Stored: network (batch statistics too),
+proxies and eta, exemplars as pool rows, and the means of their features for the second classifier, ``nme``.
+The old network is not stored: it is the state before the task.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
-- with ``form=paper`` (the default) the margin lowers the score of the own class alone and a loss below 0 counts as 0. With
-  ``form=published`` the loss is that of the public code (`nca_published`): the margin cancels out, and nothing is cut at 0.
-  On ``scratch:tiny`` the public loss is 2.5 pp better (30 draws, [0.6, 4.5]; docs/methods.md).
-- the margin is one of scores. The paper multiplies it by eta, too: the loss is then least for a negative eta, which was found
-  here within a few epochs (-3.6), and nothing is learned.
-- lambda_c = 5 and lambda_f = 1 are PyCIL's. The authors' code has 3 and 1 on CIFAR-100, 8 and 10 on ImageNet-100.
-- PyCIL's network for CIFAR has 1 x 1 convolutions as shortcuts for this method alone; ``scratch:resnet32`` has none.
-- the first task has GTEP's schedule; in PyCIL it has that of the later tasks. Rates fall by the step.
-- weights of the first task are drawn from its seed, and new proxies start alike in all continuations of one state: uniform
-  within +- 1 / sqrt(d), as in PyCIL. The authors start them at clusters of the new classes' features.
-- the maps are those behind each stage, of whatever network has stages; transformers have none and are refused.
-- the maintainers write in that code that its results are below the paper's. It prints those of ``nme``, and GTEP does not say
-  which it reports: here the proxies predict, and ``nme`` is reported beside them.
+- with ``form=paper`` (the default) the margin lowers the score of the own class alone, and a loss below 0
+  counts as 0. With ``form=published`` the loss is that of the public code (`nca_published`): the margin
+  cancels out, and nothing is cut at 0. On ``scratch:tiny`` the public loss is 2.5 pp better (30 draws, [0.6,
+  4.5]; docs/method_measurements.md).
+- the margin is one of scores. The paper multiplies it by eta, too. The loss is then least for a negative eta,
+  which was found here within a few epochs (-3.6), and nothing is learned.
+- lambda_c = 5 and lambda_f = 1 are PyCIL's. The authors' code has 3 and 1 on CIFAR-100, 8 and 10 on
+  ImageNet-100.
+- PyCIL's network for CIFAR has 1 x 1 convolutions as shortcuts for this method alone. ``scratch:resnet32``
+  has none.
+- the first task has GTEP's schedule. In PyCIL it has that of the later tasks. Rates fall by the step.
+- weights of the first task are drawn from its seed. New proxies start with equal values in all continuations
+  of one state: uniform within +- 1 / sqrt(d), as in PyCIL. The authors start them at clusters of the new
+  classes' features.
+- the maps are those behind each stage, of any network with stages. Transformers have none and are refused.
+- the maintainers write in the public code that its results are below the paper's. It prints those of ``nme``,
+  and GTEP does not name its classifier. Here the proxies predict, and ``nme`` is reported beside them.
 
-On ``scratch:tiny`` lambda_c is 1 at the published rate, best on three draws of classes of lambda_c 1 and 5 at this rate and at
-half of it. docs/methods.md has the accuracies.
+On ``scratch:tiny`` lambda_c is 1 at the published rate. This was the best on three draws of classes, of
+lambda_c 1 and 5 at this rate and at half of it. docs/method_measurements.md has the accuracies.
 """
 
 from __future__ import annotations

@@ -2,33 +2,40 @@
 
 "RanPAC: Random Projections and Pre-trained Models for Continual Learning".
 
-With f the features ``[d]``, W a fixed Gaussian matrix ``[d, M]`` and ``h = relu(f W)``, all images seen so far give
-one ridge regression onto one-hot labels, ``V = (H^T H + lambda I)^-1 H^T Y``, and an image the scores ``h V``. Sums
-over images do not depend on the order of the tasks, and neither does the classifier.
+With f the features ``[d]``, W a fixed Gaussian matrix ``[d, M]`` and ``h = relu(f W)``, all images seen so
+far give one ridge regression onto one-hot labels, ``V = (H^T H + lambda I)^-1 H^T Y``. The scores of an image
+are ``h V``. Sums over images do not depend on the order of the tasks, and neither does the classifier.
 
-f is the pre-trained network (``adapt=none``), or that network after a training on the first task, with a cosine
-classifier that is then thrown away: of adapters beside its MLPs (``adapt=adapter``, the published way) or of all its
-weights (``adapt=full``). It is frozen ever after.
+f is the pre-trained network (``adapt=none``), or that network after a training on the first task. That
+training uses a cosine classifier, which is then discarded. It trains adapters beside the MLPs
+(``adapt=adapter``, the published way) or all weights (``adapt=full``). Afterwards the network is frozen.
 
-Trainable: V, in closed form; on the first task also what is adapted. Stored: while there are fewer images than M, their
-features ``[n, d]``, from which H is rebuilt (at n = 1000, M = 2000 a fiftieth of the Gram matrix); later the float64
-sums; adapters or network. W is never stored: its seed is enough.
+Trainable: V, in closed form; on the first task also the adapted weights. Stored: adapters or network, and one
+of two things. While there are fewer images than M, their features ``[n, d]`` are stored, and H is rebuilt
+from them (at n = 1000, M = 2000 a fiftieth of the Gram matrix). Later the float64 sums are stored. W is never
+stored, because its seed is enough.
 
 Departures from the public code, and why (effects are not measured unless given):
-- lambda is chosen by the squared error on the validation images of ALL tasks seen, not on a fifth of the current
-  task: a lambda picked on one small task need not suit the sums of all, and the choice would depend on the order. The
-  classifier is then solved on training and validation images together (glyphs, 50 classes: .886 against .875).
-- float64, and a chosen lambda at least 1e-4 of the mean eigenvalue of H^T H: with fewer images than M the matrix is
-  singular, and single precision with a tiny lambda is noise. ``ridge`` gives a lambda instead, without floor.
-- plain ridge scores. Some ports keep the solved V in a cosine layer, which divides scores by the norms of h and of each class's
-  column of V; what is left is not the least-squares solution. On the glyphs (.881) that is -.002 +- .006, with lambda chosen
-  as in PILOT, too, -.004 +- .007 (10 sequences, paired, 95 %: `benchmarks.learning.departures`): no significant difference.
-- the cosine classifier of the first task starts at N(0, 0.01^2); in the public code, uniformly within 1 / sqrt(d). See
-  `aper_adapter`.
-- with ``adapt=full`` its factor on cosines is fixed at 16; in the public code, and here with adapters, it is learned, from 1.
-- no dropout within adapters and no augmentation, as in all methods here. On the embedded backbone adapters gain nothing (glyphs:
-  .867 against .866), and ``adapt=none`` is the default on it.
-- GTEP's "prompt token num" is left out: it does nothing unless the first task trains prompts instead of adapters.
+- lambda is chosen by the squared error on the validation images of ALL tasks seen, not on a fifth of the
+  current task. A lambda picked on one small task need not suit the sums of all tasks, and the choice would
+  depend on the order. The classifier is then solved on training and validation images together (glyphs, 50
+  classes: 0.886 against 0.875).
+- sums are float64, and a chosen lambda is at least 1e-4 of the mean eigenvalue of H^T H. With fewer images
+  than M the matrix is singular, and single precision with a tiny lambda is noise. ``ridge`` gives a lambda
+  instead, without floor.
+- scores are those of the plain ridge. Some ports keep the solved V in a cosine layer, which divides scores by
+  the norms of h and of each class's column of V. The result is not the least-squares solution. On the glyphs
+  (0.881) that changes accuracy by -0.002 +- 0.006. With lambda chosen as in PILOT, too, it is -0.004 +-
+  0.007. The difference is not significant (10 sequences, paired, 95 %: `benchmarks.learning.departures`).
+- the cosine classifier of the first task starts at N(0, 0.01^2). In the public code it starts uniformly
+  within 1 / sqrt(d). See `aper_adapter`.
+- with ``adapt=full`` its factor on cosines is fixed at 16. In the public code, and here with adapters, it is
+  learned, from 1.
+- no dropout within adapters and no augmentation, as in all methods here.
+- on the embedded backbone ``adapt=none`` is the default, because adapters gain nothing (glyphs: 0.867 against
+  0.866).
+- GTEP's "prompt token num" is left out. It does nothing unless the first task trains prompts instead of
+  adapters.
 """
 
 from __future__ import annotations

@@ -1,15 +1,17 @@
 """Replay: learn new images and herded exemplars of old classes together, by cross-entropy among all classes seen.
 
-The baseline of "Hyperparameters in Continual Learning: A Reality Check" (GTEP) and of the PyCIL toolbox; `er` is another
-method, which draws as many stored images as new ones for each step and keeps a uniform sample.
+This is the baseline of "Hyperparameters in Continual Learning: A Reality Check" (GTEP) and of the PyCIL
+toolbox. `er` is another method, which draws as many stored images as new ones for each step and keeps a
+uniform sample.
 
-Trainable: the whole network and all head rows. Stored: network (batch statistics too), head, exemplars as pool rows, and the
-means of their features for the second classifier, ``nme``.
+Trainable: the whole network and all head rows. Stored: network (batch statistics too), head, exemplars as
+pool rows, and the means of their features for the second classifier, ``nme``.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
-- where the memory cannot be shared out equally, the first classes keep an image more; in PyCIL the rest stays empty.
-- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike in all continuations of
-  one state.
+- if the memory cannot be divided equally, the first classes keep an image more. In PyCIL the rest stays
+  empty.
+- rates fall by the step. Weights of the first task are drawn from its seed. New head rows start with equal
+  values in all continuations of one state.
 """
 
 from __future__ import annotations

@@ -1,12 +1,15 @@
 """SimpleCIL: nearest class mean in the frozen feature space, by cosine.
 
-"Revisiting Class-Incremental Learning with Pre-Trained Models: Generalizability and Adaptivity are All You Need".
+"Revisiting Class-Incremental Learning with Pre-Trained Models: Generalizability and Adaptivity are All You
+Need".
 
-Idea: a pre-trained backbone may be good enough as it is. With ``f`` the frozen features, class c has the prototype
-``m_c = mean of f(x) over its training images`` and an image the scores ``cos(f(x), m_c)``.
+Idea: a pre-trained backbone may be good enough as it is. With ``f`` the frozen features, class c has the
+prototype ``m_c = mean of f(x) over its training images``. The scores of an image are ``cos(f(x), m_c)``.
 
 Trainable: nothing. Stored: one prototype per class. The final scores do not depend on the order of the tasks.
-No departure from the published method. It has nothing to validate, so that it learns from all images of a task but test.
+
+There is no departure from the published method. It has nothing to validate, so it learns from all images of a
+task but test images.
 """
 
 from __future__ import annotations

@@ -2,25 +2,30 @@
 
 "SLCA: Slow Learner with Classifier Alignment for Continual Learning on a Pre-trained Model".
 
-Representation stage: the backbone learns at a rate far below the head's, by cross-entropy among the new classes only;
-head rows of old classes are frozen. Then each new class gets the mean and covariance (+1e-4 I) of its features
-(``covariance=diagonal`` or ``centroids`` keeps less of them, see `methods/parts/gaussians.py`).
-Alignment (from the second task on): draw from every class's Gaussian, with the mean of a class of task i scaled by
-``0.9 + 0.1 (i + 1) / (t + 1)`` at task t (old means count less: the backbone has moved since), and train a copy of
-all head rows on ``CE(z / (tau n(z)), y)`` where n(z) is the mean over tasks of the norm of that task's logits.
+Representation stage: the backbone learns at a rate far below the head's, by cross-entropy among the new
+classes only. Head rows of old classes are frozen. Then each new class gets the mean and covariance (+1e-4 I)
+of its features (``covariance=diagonal`` or ``centroids`` keeps less of them, see
+`methods/parts/gaussians.py`).
 
-Trainable: backbone and new rows, then all rows of the aligned copy. Stored: backbone, BOTH heads (the next task goes
-on from the unaligned one, predictions use the aligned one), the Gaussians, and the size of each task.
+Alignment (from the second task on): features are drawn from every class's Gaussian. The mean of a class of
+task i is scaled by ``0.9 + 0.1 (i + 1) / (t + 1)`` at task t. Old means count less, because the backbone has
+moved since. A copy of all head rows is trained on ``CE(z / (tau n(z)), y)``, where n(z) is the mean over
+tasks of the norm of that task's logits.
+
+Trainable: backbone and new rows, then all rows of the aligned copy. Stored: backbone, BOTH heads, the
+Gaussians, and the size of each task. The next task starts from the unaligned head, and predictions use the
+aligned head.
 
 Departures from the public code, and why (effects are not measured unless given):
 - task boundaries are kept, not computed from a common task size.
-- covariances are held as exact low-rank roots (`Gaussians`), so that sampling cannot fail with few images.
-- the rate of the backbone is a parameter of its own (by default the published hundredth of the head's: on the embedded
-  network faster is worse).
+- covariances are stored as exact low-rank roots (`Gaussians`), so that sampling cannot fail with few images.
+- the rate of the backbone is a parameter of its own. Its default is the published hundredth of the head's,
+  because on the embedded network faster is worse.
 - a pre-trained network stays in eval mode (`own_backbone`).
 
-From scratch the first task has the schedule of PyCIL's methods (200 epochs at rate 0.1), since a slow backbone that knows nothing
-learns nothing. Later tasks have the published slow rates: no source says others.
+From scratch the first task has the schedule of PyCIL's methods (200 epochs at rate 0.1), because a slow
+backbone without pre-training learns nothing. Later tasks have the published slow rates. No source gives
+others.
 """
 
 from __future__ import annotations

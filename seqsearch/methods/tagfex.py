@@ -1,40 +1,46 @@
-"""TagFex: a network a task, and beside them one that learns without labels, task after task, from which the new one learns.
+"""TagFex: a new network for every task, taught by a network that learns without labels across all tasks.
 
-"Task-Agnostic Guided Feature Expansion for Class-Incremental Learning". New networks of `der` find again what old ones have
-found. So a task-agnostic network g goes on learning to distinguish views of an image from other views; what it knows goes to the
-task's network ``f_t`` through an attention that merges both maps. Of each image there are two views. With p a projector, ``g'``
-and ``p'`` as they were before the task, q a predictor, k the share of old classes among all, and ``m`` the merged features,
+"Task-Agnostic Guided Feature Expansion for Class-Incremental Learning". New networks of `der` find the same
+features as old networks. So a task-agnostic network g continues to learn to distinguish views of an image
+from other views. An attention merges the maps of g and of the task's network ``f_t``, and passes the
+knowledge of g on to ``f_t``. There are two views of each image. Let p be a projector, ``g'`` and ``p'`` as
+they were before the task, q a predictor, k the share of old classes among all, and ``m`` the merged features.
+The loss is
 
     CE(W [f_1, ..., f_t] + b, y)  +  auxiliary * CE(V f_t + c, y')                                             as in der
       + contrast * ( (1 - k) InfoNCE(p g, p g)  +  distillation * k * InfoNCE(p' q g, p' g') )
       + merged * CE(M m, y)  +  transfer * KL(softmax(M m / T) || softmax(W_new [f_1, ..., f_t] / T))
 
-where the last line is of images of the task alone, and its KL is there while the merged classifier M errs less (by its mean
-loss) than the head. The first task has the first term, without V, and InfoNCE. Afterwards the rows of new classes in W are
-scaled to the mean norm of old ones. Images are classified by the head on the features of the networks ``f``; g, attention and M
-only teach.
+The last line uses images of the task alone. Its KL counts while the merged classifier M has a smaller mean
+loss than the head. The first task has the first term, without V, and InfoNCE. Afterwards the rows of new
+classes in W are scaled to the mean norm of old rows. The head classifies images on the features of the
+networks ``f``. The parts g, attention and M only teach.
 
-Trainable: the task's network, which begins as ``inherited`` times the last one and the rest g; g, projector, predictor,
-attention, M, V; all rows of the head. Stored: all networks, the old ones once for all states that share them; g, projector and
-predictor; the head; exemplars as pool rows and the means of their features.
+Trainable: the task's network, which begins as ``inherited`` times the last network and the rest g; g,
+projector, predictor, attention, M, V; all rows of the head. Stored: all networks (the old ones once, for all
+states that share them), g, projector and predictor, the head, exemplars as pool rows, and the means of their
+features.
 
 Departures from the public code (the authors' and PyCIL's), and why (effects are not measured unless given):
-- in the public code classes are learned from both views, which AutoAugment and cutting out make (``train_2``): an advantage that
-  other methods of the same table do not have. Here views are made by the recipe of all methods from scratch (crop, flip,
-  brightness), always: InfoNCE needs two. With ``--augment none`` they serve InfoNCE alone, and classes are learned from images as
-  they are; with ``published`` from both views; with ``autoaugment`` AutoAugment makes the views, too.
-- with ``--augment none`` g sees both views and, for the merged features, the image as it is; its running statistics follow all
-  three.
-- batch statistics of a new network begin as the last network's, not anew: few steps do not find them again.
-- the first networks g and ``f_1`` begin alike: a method is given one network from scratch. Rates fall by the step.
-- a batch without images of the task has no last line (the published mean over none is not a number).
-  In the public code attention and M then have gradients of zero, so that momentum and decay go on moving them; here they stand
-  still.
-- heads, projector and predictor begin alike in all continuations of one state. Old rows of the head begin with zeros over new
-  features, as the authors' do; PyCIL draws them.
+- in the public code classes are learned from both views, which AutoAugment and cutting out make
+  (``train_2``). Other methods of the same table do not have that advantage. Here views are always made by the
+  recipe of all methods from scratch (crop, flip, brightness), because InfoNCE needs two.
+- with ``--augment none`` the views serve InfoNCE alone, and classes are learned from the original images.
+  With ``published`` classes are learned from both views. With ``autoaugment`` AutoAugment makes the views,
+  too.
+- with ``--augment none`` g gets both views and, for the merged features, the original image. Its running
+  statistics follow all three.
+- batch statistics of a new network begin as the last network's. A few steps would not find them again.
+- the first networks g and ``f_1`` begin with equal weights, because a method gets one network from scratch.
+  Rates fall by the step.
+- a batch without images of the task has no last line (the published mean over none is not a number). In the
+  public code attention and M then have gradients of zero, so momentum and decay continue to change them. Here
+  they stay unchanged.
+- heads, projector and predictor begin with equal values in all continuations of one state. Old rows of the
+  head begin with zeros over new features, as the authors' do. PyCIL draws them.
 
-On ``scratch:tiny`` a task has 10 epochs: of 8, 10 and 15, tried on three draws of classes, the fewest that learned well, since an
-epoch takes longer than one of `der`. docs/methods.md has the accuracies.
+On ``scratch:tiny`` a task has 10 epochs. Of 8, 10 and 15, tried on three draws of classes, it is the fewest
+that learned well. An epoch takes longer than one of `der`. docs/method_measurements.md has the accuracies.
 """
 
 from __future__ import annotations

@@ -2,28 +2,34 @@
 
 "Maintaining Discrimination and Fairness in Class Incremental Learning".
 
-With z the scores of the network being trained and o those of the network as it was before the task for the old classes, both
-on new images and exemplars together, and k the share of old classes among all,
+Let z be the scores of the network being trained, and o those of the network before the task for the old
+classes. Both are on new images and exemplars together. Let k be the share of old classes among all. The loss
+is
 
     (1 - k) CE(z, y) + k KD(z_old, o),    KD(z, o) = - sum_c softmax(o / T)_c log softmax(z / T)_c.
 
-The new classes have the more images, so that their rows of the head grow longer and their scores larger. After each task but
-the first the new rows are multiplied by ``mean ||w_old|| / mean ||w_new||`` (weight aligning), and the next task goes on from
-there. With ``lamb`` 0 the two losses are weighed by k as above; with any other value as in GTEP: ``CE + lambda KD``.
+New classes have more images, so their rows of the head grow longer and their scores larger. After each task
+but the first the new rows are multiplied by ``mean ||w_old|| / mean ||w_new||`` (weight aligning), and the
+next task starts from there. With ``lamb`` 0 the two losses have the weights above. With any other value the
+loss is that of GTEP: ``CE + lambda KD``.
 
-Trainable: the whole network and all head rows. Stored: network (batch statistics too), head, exemplars as pool rows, and the
-means of their features for the second classifier, ``nme``. The old network is not stored: it is the state before the task.
+Trainable: the whole network and all head rows. Stored: network (batch statistics too), head, exemplars as
+pool rows, and the means of their features for the second classifier, ``nme``. The old network is not stored:
+it is the state before the task.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
-- rates fall by the step, weights of the first task are drawn from its seed, and new head rows start alike in all continuations of
-  one state.
-- rows are aligned once; in PyCIL twice, and the second time changes nothing. Biases are left as they are, as in PyCIL.
-- the paper also keeps weights from becoming negative in training (weight clipping); PyCIL does not, nor does this.
+- rates fall by the step. Weights of the first task are drawn from its seed. New head rows start with equal
+  values in all continuations of one state.
+- rows are aligned once. PyCIL aligns twice, and the second time changes nothing. Biases are left as they are,
+  as in PyCIL.
+- the paper also keeps weights from becoming negative in training (weight clipping). PyCIL and this method do
+  not.
 
-On ``scratch:tiny`` lambda is 1: on three draws of classes, with the published weight decay, the share of old classes left
-cross-entropy too little weight in 15 epochs; lambda = .5 and 2 did no better. With that decay new rows also stay shorter than old
-ones there, and aligning prefers new classes all the more; hence a larger one (`seqsearch.methods.parts.training.SHORT_DECAY`).
-docs/methods.md has the accuracies.
+On ``scratch:tiny`` lambda is 1. With the share of old classes as weight, cross-entropy had too little weight
+in 15 epochs (three draws of classes, published weight decay). Values of lambda = 0.5 and 2 did no better.
+With that decay new rows also stay shorter than old rows there, and aligning prefers new classes even more. So
+weight decay is larger (`seqsearch.methods.parts.training.SHORT_DECAY`). docs/method_measurements.md has the
+accuracies.
 """
 
 from __future__ import annotations

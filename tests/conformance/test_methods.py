@@ -1,4 +1,4 @@
-"""Every method there is, found by listing the folder, keeps the contracts C1-C10 of docs/methods.md, which `seqsearch check` asks
+"""Every method in the folder keeps the contracts C1-C10 of docs/method_contracts.md, which `seqsearch check` asks
 of own ones, and what is said of it is true."""
 
 from __future__ import annotations

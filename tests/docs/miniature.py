@@ -154,7 +154,7 @@ def write_resnet(root: Path) -> None:
 
 
 def write_pictures(root: Path) -> None:
-    """What docs/pools.md makes of public packages: the network as it is, classes of colours in place of the drawings."""
+    """What docs/drawings.md makes of public packages: the network as it is, classes of colours in place of the drawings."""
     write_parquet(root, "clipart.parquet", ANIMALS)
     command = [sys.executable, "-m", "seqsearch.building.lite0", str(root / "lite0.safetensors")]
     subprocess.run(command, check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""The first method of docs/methods.md: as it stands there it works, is checked, and its bytes are counted as the page says."""
+"""The first method of docs/custom_method.md: it works, passes the check, and its bytes are counted as the page says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from protocols.cli.main import main
 from tests.docs.blocks import ROOT, blocks_of
 
-PAGE = "docs/methods.md"
+PAGE = "docs/custom_method.md"
 COUNTER = """
 
 class Counts(NearestMean):
@@ -45,9 +45,9 @@ def first() -> str:
 
 def test_it_comes_before_what_is_for_looking_up() -> None:
     page = (ROOT / PAGE).read_text()
-    places = [page.index(p) for p in ("class NearestMean", "**What bytes count**", "for looking up", "| you write |")]
+    places = [page.index(p) for p in ("## The smallest method", "class NearestMean", "## Check a method", "## Members")]
     assert places == sorted(places)
-    assert page.index("## Write your own") < places[0] < page.index("`param(default")
+    assert places[-1] < page.index("`param(default") < page.index("## Memory footprint")
 
 
 @pytest.mark.parametrize(("name", "code"), [("NearestMean", 0), ("Counts", 0), ("Floats", 2)])

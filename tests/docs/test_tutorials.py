@@ -10,7 +10,7 @@ from nbclient import NotebookClient
 
 from seqsearch.core.installation import ROOT
 
-TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.py"))
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 
 
 def test_there_are_four() -> None:

@@ -1,6 +1,6 @@
 """Run the public code from the common starts: ``python -m tests.golden.parity.public FOLDER`` writes ``public.npz``.
 
-FOLDER holds the toolbox LAMDA-PILOT, which is no part of this repository; docs/parity.md says which files of which commits.
+FOLDER holds the toolbox LAMDA-PILOT, which is no part of this repository; docs/parity_setup.md says which files of which commits.
 What has to be otherwise than there is put in its place from here, each time with the reason:
 
 - `backbone_of`: the network is that of `starts`, not a downloaded one.

@@ -1,6 +1,6 @@
 """Methods give the scores that public code gave, from the same starts, in the same order, with the same settings.
 
-``public.npz`` was written by `tests.golden.parity.public`; docs/parity.md says with which code, and what was made equal how.
+``public.npz`` was written by `tests.golden.parity.public`; docs/parity_setup.md names the code and what was made equal.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Methods that train from scratch give what PyCIL gave: scores, exemplars and weights, from the same starts.
 
-``public.npz`` was written by `tests.golden.parity_scratch.public`; docs/parity.md says with which code, and
+``public.npz`` was written by `tests.golden.parity_scratch.public`; docs/parity_setup.md says with which code, and
 what was made equal how.
 """
 

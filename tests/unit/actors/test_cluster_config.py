@@ -1,4 +1,4 @@
-"""``cluster.yaml`` and the manifests and scripts of ``docs/cluster.md``: valid for their readers, and closed to strangers."""
+"""``cluster.yaml`` and the manifests and scripts of the pages on clusters: valid for their readers, and closed to strangers."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import yaml
 
 ROOT = Path(__file__).parents[3]
 CLUSTER = ROOT / "cluster.yaml"
+PAGES = ("cluster.md", "kubernetes.md", "slurm.md")
 OPEN_PORTS = ("0.0.0.0", "::")
 
 
@@ -107,7 +108,8 @@ def test_the_commands_are_valid_shell(config: dict[str, Any]) -> None:
 
 
 def blocks(language: str) -> list[str]:
-    found = re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / "docs" / "cluster.md").read_text(), re.M | re.S)
+    text = "\n".join((ROOT / "docs" / page).read_text() for page in PAGES)
+    found = re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
     assert found
     return found
 
@@ -128,7 +130,7 @@ def test_the_scripts_of_the_docs_name_flags_that_exist() -> None:
 
 
 def token_commands() -> list[str]:
-    """Those of docs/cluster.md that make the token file, or fetch it."""
+    """Those of the pages that make the token file, or fetch it."""
     return [line for b in blocks("bash") for line in b.splitlines() if "umask 077" in line]
 
 

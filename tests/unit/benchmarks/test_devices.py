@@ -1,4 +1,4 @@
-"""The figures of docs/cluster.md are those of the results."""
+"""The figures of docs/devices.md are those of the results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.common.results import RESULTS
 from benchmarks.parity.devices import compared, summary
 from tests.conformance.lab import TWO_BLOCKS, Case
 
-PAGE = Path(__file__).parents[3] / "docs" / "cluster.md"
+PAGE = Path(__file__).parents[3] / "docs" / "devices.md"
 
 
 def said(device: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the reference setting of methods from scratch promises, on draws that the table of docs/methods.md does not use."""
+"""Claims of docs/method_measurements.md about methods from scratch, on draws that its table does not use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands and the code of docs/captions.md, run on miniature data sets in the layouts that they are about."""
+"""The commands and the code of docs/captioned_sets.md, run on miniature data sets in the layouts that they are about."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from seqsearch.pools.base import PARTS, Split
 from seqsearch.pools.parquet import ParquetPool, build
 from tests.unit.building.captioned_sets import BIRDS, write_birds, write_cars, write_flowers
 
-DOCS = Path(__file__).parents[3] / "docs" / "captions.md"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 def run_section(title: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """All code of a section, in its order; what the commands printed."""
     monkeypatch.chdir(folder)
-    section = DOCS.read_text().partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    section = (DOCS / "captioned_sets.md").read_text().partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     printed = []
     for found in re.finditer(r"```python\n(?P<code>.*?)```|^    seqsearch (?P<command>[^\n]*)$", section, re.S | re.M):
         if found["code"]:
@@ -40,7 +40,7 @@ def run_section(title: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> st
 
 
 def test_the_csv_file(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text(DOCS.read_text().partition("```csv\n")[2].partition("```")[0])
+    (tmp_path / "t.csv").write_text((DOCS / "captions.md").read_text().partition("```csv\n")[2].partition("```")[0])
     told = read_captions(tmp_path / "t.csv", None, False)
     assert (told.keys, told.splits) == (["owl/1.jpg", "owl/2.jpg"], ["train", "test"])
     assert told.texts == [["a brown bird", "it sits"], ["an owl, asleep"]]

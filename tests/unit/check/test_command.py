@@ -53,8 +53,8 @@ def contracts() -> set[str]:
 
 
 def test_each_contract_of_the_page_is_tested() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "methods.md").read_text()
-    assert contracts() == set(re.findall(r"^\*\*(C\d+) ", page, re.MULTILINE))
+    page = (Path(__file__).parents[3] / "docs" / "method_contracts.md").read_text()
+    assert contracts() == set(re.findall(r"^## (C\d+) ", page, re.MULTILINE))
 
 
 @pytest.mark.parametrize("how", SILENT)

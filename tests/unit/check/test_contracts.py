@@ -189,7 +189,7 @@ def test_as_many_trainings_are_done_as_are_planned(made: Made, text: str, backbo
 
 
 def test_the_page_says_how_many(made: Made) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "methods.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "custom_method.md").read_text()
     (said,) = re.findall(r"it trains (\d+) times", page)
     assert int(said) == planned(made("simplecil").both().config, Caps(), False).start
 

@@ -67,9 +67,9 @@ def test_the_examples_keep_them_all(method: str) -> None:
 
 def test_what_the_docs_say_of_replay_is_the_example() -> None:
     docs = Path(__file__).parents[3] / "docs"
-    text = (docs / "methods.md").read_text().split("- **Exemplars**")[1].split("\n- **")[0]
+    text = (docs / "custom_method.md").read_text().split("## Exemplars")[1].split("\n## ")[0]
     code = [line.strip() for line in (TEMPLATES / "replay.py").read_text().splitlines()]
-    quoted = [line.strip() for line in text.splitlines() if line.startswith(" " * 6)]
+    quoted = [line.strip() for line in text.splitlines() if line.startswith(" " * 4)]
     assert any("task.replay(" in line for line in quoted)
     assert set(quoted) <= set(code)
     assert "`task.train.indices`" in text

@@ -234,7 +234,7 @@ def test_what_was_asked_for_is_checked(tmp_path: Path, pools: dict[str, str], ru
 
 
 def test_the_example_of_the_documentation_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    text = (Path(__file__).parents[3] / "docs/pools.md").read_text()
+    text = (Path(__file__).parents[3] / "docs/split.md").read_text()
     [block] = [b for b in re.findall(r"^```python\n(.*?)^```", text, flags=re.M | re.S) if "PoolPart" in b]
-    exec(compile(block, "docs/pools.md", "exec"), {})
+    exec(compile(block, "docs/split.md", "exec"), {})
     assert f"prints `{capsys.readouterr().out.strip()}`" in text
