@@ -153,6 +153,17 @@ def test_a_file_is_built_of_an_archive(folder: Path) -> None:
     assert "8 classes in 5 group(s), 80 images" in shown.output
 
 
+def test_an_archive_beside_another_source_is_called_without_its_endings(folder: Path) -> None:
+    archive, out = packed(folder, "cifar-100-python.tar.gz"), folder.parent / "both.parquet"
+    ten = packed(write_cifar10(folder.parent), "cifar-10-python.tar.gz")
+    result = CliRunner().invoke(main, ["pool", "build", str(archive), str(ten), str(out), "--workers", "1"])
+    assert result.exit_code == 0, result.output
+    assert {c.group for c in build_pool(str(out)).classes} == {
+        "cifar-10-python",
+        *(f"cifar-100-python/{group}" for group in COARSE),
+    }
+
+
 # ------------------------------------------------------------------------------------------------ hostile files
 
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from protocols.cli.main import main
 from seqsearch.core.errors import UserError
-from seqsearch.pools.base import Split
+from seqsearch.pools.base import Split, is_captioned
 from seqsearch.pools.open import build_pool
 from tests.unit.building.captioned_sets import write_birds
 from tests.unit.pools.test_class_names import write
@@ -65,14 +65,17 @@ def test_the_lists_of_cub(tmp_path: Path) -> None:
     ]
 
 
-def test_a_built_pool_keeps_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("captions", [False, True])
+def test_a_built_pool_keeps_it(tmp_path: Path, captions: bool) -> None:
     root, out = write_birds(tmp_path) / "CUB_200_2011", tmp_path / "birds.parquet"
     words = ["pool", "build", f"{root / 'images'}:split={root / 'train_test_split.txt'}", str(out), "--workers", "1"]
+    words += ["--captions", str(tmp_path / "text_c10"), "--leaks", "keep"] if captions else []
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 0, result.output
     pool = build_pool(str(out))
     assert pool.given is not None
     assert np.bincount(pool.given).tolist() == [18, 0, 18]
+    assert is_captioned(pool) == captions
 
 
 def test_lines_without_an_image_are_reported_in_a_line(animals: Path) -> None:
