@@ -31,13 +31,16 @@ def _parquet(root: Path) -> str:
     return str(path)
 
 
+def _cifar(root: Path) -> str:
+    folder = root / "cifar-100-python"
+    return str(folder if folder.exists() else write_cifar100(root, train=8))
+
+
 SMALL: dict[str, Callable[[Path], str]] = {
     "glyphs": lambda _: "glyphs:classes=8,train=6,reward=3,test=3",
     "folder": _folder,
     "parquet": _parquet,
-    "cifar": lambda root: str(
-        root / "cifar-100-python" if (root / "cifar-100-python").exists() else write_cifar100(root)
-    ),
+    "cifar": _cifar,
     "own": lambda root: recording(root / "log", classes=8, train=6, reward=3, test=3),
 }
 """How to make a small pool of each kind, and one of one's own."""

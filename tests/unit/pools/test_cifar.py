@@ -301,6 +301,15 @@ def test_members_that_are_links_or_come_twice(folder: Path) -> None:
         build(str(archive))
 
 
+def test_an_archive_of_very_many_files(folder: Path) -> None:
+    archive = folder.parent / "many.tar.gz"
+    with tarfile.open(archive, "w:gz") as made:
+        for number in range(1001):
+            made.addfile(tarfile.TarInfo(f"x/{number}"))
+    with pytest.raises(UserError, match="it has more than 1000 members"):
+        build(str(archive))
+
+
 def test_an_archive_that_unpacks_to_gigabytes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("seqsearch.pools.parts.cifar_files.MOST_BYTES", 1 << 20)
     for name in ("meta", "other"):
