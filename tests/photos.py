@@ -50,20 +50,22 @@ def write_photos(root: Path, per_class: int = 24, side: int = 48) -> Path:
     return root
 
 
-def write_hub_layout(path: Path, images: list[bytes], labels: list[int], names: list[str], **options: object) -> Path:
-    """A Parquet file as image data sets on the Hugging Face hub are, by pyarrow alone."""
+def write_hub_layout(
+    path: Path, images: list[bytes], labels: list[int], names: list[str], label: str = "label", **options: object
+) -> Path:
+    """A Parquet file as image data sets on the Hugging Face hub are, by pyarrow alone; ``label`` is the column of labels."""
     import json
 
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     kind = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
-    features = {"image": {"_type": "Image"}, "label": {"names": names, "_type": "ClassLabel"}}
+    features = {"image": {"_type": "Image"}, label: {"names": names, "_type": "ClassLabel"}}
     schema = pa.schema(
-        [pa.field("image", kind), pa.field("label", pa.int64())],
+        [pa.field("image", kind), pa.field(label, pa.int64())],
         {"huggingface": json.dumps({"info": {"features": features}})},
     )
     rows = [{"bytes": data, "path": f"{i}.png"} for i, data in enumerate(images)]
-    table = pa.table({"image": pa.array(rows, kind), "label": pa.array(labels, pa.int64())}, schema=schema)
+    table = pa.table({"image": pa.array(rows, kind), label: pa.array(labels, pa.int64())}, schema=schema)
     pq.write_table(table, path, row_group_size=100, **options)
     return path

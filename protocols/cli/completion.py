@@ -63,7 +63,7 @@ def learning(context: click.Context, parameter: click.Parameter, begun: str) -> 
     return named("learner" if context.params.get("learner") else "method")(context, parameter, begun)
 
 
-POOLS = named("pool", "folder", "parquet")
+POOLS = named("pool", "folder", "parquet", "cifar")
 """A folder or file is named by its path."""
 OF_SETTINGS: dict[Names, Complete | None] = {
     "": None,

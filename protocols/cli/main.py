@@ -40,7 +40,7 @@ OTHERS = {
     "methods": ("methods:methods", "List the methods with their parameters, or describe one."),
     "metrics": ("metrics:metrics", "Explain the columns of the tables, with formula, unit and source."),
     "new": ("new:new", "Write a file to begin with: a method, learner, pool, stream, command."),
-    "pool": ("pool:pool", "Make a pool of your own images, or look at one."),
+    "pool": ("pool:pool", "Make a pool of your own images, fetch one, or look at one."),
     "power": ("power:power", "How many sequences, searches, seeds or orders a study needs."),
     "publish": ("publish:publish", "Send the metrics of a run to TensorBoard, wandb or Trackio."),
     "reproduce": ("reproduce:reproduce", "List published results with what came of them here, or run one again."),

@@ -1,4 +1,4 @@
-"""``seqsearch pool build | show``: make a pool of one's own images, and look at any pool."""
+"""``seqsearch pool build | fetch | show``: make a pool of one's own images, fetch a published one, and look at any pool."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from actors.options import DEVICES
 from protocols.cli.completion import POOLS, named
 from protocols.cli.ending import last_words
 from protocols.cli.grouped import Commands
+from protocols.cli.pool_fetch import fetch
 from protocols.cli.pool_sources import (
     asked_captions,
     caption_flags,
@@ -54,11 +55,14 @@ NEAR_DUPLICATES = "Find near duplicates in the pool of --against by the features
 
 @click.group(cls=Commands)
 def pool() -> None:
-    """Make a pool of your own images (build), or look at one (show).
+    """Make a pool of your own images (build), fetch a published one (fetch), or look at one (show).
 
     \b
     seqsearch pool show glyphs
     """
+
+
+pool.add_command(fetch)
 
 
 @pool.command()

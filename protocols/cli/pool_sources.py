@@ -68,7 +68,7 @@ def opened_sources(sources: Sequence[tuple[str, str]], out: Path) -> list[tuple[
     for name, source in sources:
         opened = build_pool(source)
         target = pool_item(source).target
-        name = name or (Path(target).resolve() if os.path.exists(target) else Path(target)).stem
+        name = name or (Path(target).resolve() if os.path.exists(target) else Path(target)).stem.removesuffix(".tar")
         if twin := next((n for n, p in found if p.digest == opened.digest), None):
             raise UserError(f"sources {twin!r} and {name!r} are the same: name it once")
         if name in dict(found):

@@ -18,7 +18,7 @@ PLAIN_EVERY = 10.0
 """Seconds between plain lines."""
 NOTEBOOK_EVERY = 1.0
 """Seconds between two updates of the line in a notebook."""
-TITLES = {"copying": "copying images", "checking": "images", "classes": "comparing classes"}
+TITLES = {"copying": "copying images", "checking": "images", "classes": "comparing classes", "fetching": "MB"}
 """Label of the progress bar for each kind of work."""
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from seqsearch.backbones.parts.hub import reachable
 from seqsearch.backbones.parts.state_dict import tensors
+from seqsearch.backbones.parts.torchvision_names import as_timm
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.registry import names
@@ -87,7 +88,8 @@ def build_timm(name: str, weights: str | None = None) -> TimmModel:
 
     Args:
         name: as timm has it, e.g. ``vit_base_patch16_224.augreg_in21k``.
-        weights: safetensors file or torch state dict; None: those of the hub, from its cache or downloaded.
+        weights: safetensors file or torch state dict, by the names of timm, of torchvision or of the authors where timm converts
+            them; None: those of the hub, from its cache or downloaded.
 
     Raises:
         UserError: unknown model, weights that are not there, do not fit, or are no weights.
@@ -135,14 +137,18 @@ def _pretrained(name: str, offline: bool) -> nn.Module | str:
 
 @lru_cache(maxsize=16)
 def _from_file(name: str, file: str, size: int, modified: int) -> TimmModel:
-    """``size`` and ``modified`` distinguish files of one name."""
+    """``size`` and ``modified`` distinguish files of one name. Colours are normalised as torchvision does for its networks."""
     import timm
+    from timm.data.constants import IMAGENET_DEFAULT_MEAN, IMAGENET_DEFAULT_STD
 
     _check_name(name)
     where = f"--weights {name}={file}"
     weights = tensors(where, file)
     with _quiet():
         model = timm.create_model(name, pretrained=False, num_classes=0)
+    if (of_torchvision := as_timm(weights)) is not None:
+        weights = of_torchvision
+        model.pretrained_cfg = {**model.pretrained_cfg, "mean": IMAGENET_DEFAULT_MEAN, "std": IMAGENET_DEFAULT_STD}
     _load(where, model, weights)
     return TimmModel(name, _ready(model), f"{name.partition('.')[0]}.file")
 
@@ -175,18 +181,20 @@ def _load(where: str, model: nn.Module, weights: dict[str, Tensor]) -> None:
     import torch
 
     own = model.state_dict()
+    # Older files of torchvision lack the counters of batch normalisation; torch begins them at 0 as well.
+    weights = {k: v for k, v in own.items() if k.endswith(".num_batches_tracked")} | weights
     if any(k not in weights or weights[k].shape != v.shape for k, v in own.items()):
         # As its authors published it, or of another image size: timm knows how to translate.
         convert = getattr(sys.modules[type(model).__module__], "checkpoint_filter_fn", None)
         with contextlib.suppress(Exception), _quiet():
             weights = convert(dict(weights), model) if convert else weights
     classifier = _classifier(model)
-    missing = sorted(own.keys() - weights.keys())
+    missing = [k for k in own if k not in weights]
     strange = sorted(k for k in weights.keys() - own.keys() if not k.startswith(classifier))
-    shapes = [k for k in own.keys() & weights.keys() if own[k].shape != weights[k].shape]
+    shapes = [k for k in own if k in weights and own[k].shape != weights[k].shape]
     if missing or strange or shapes:
         parts = [
-            f"{len(names)} {what} (e.g. {sorted(names)[0]})"
+            f"{len(names)} {what} (e.g. {', '.join(names[:3])})"
             for what, names in (("missing", missing), ("not in the model", strange), ("of another shape", shapes))
             if names
         ]

@@ -17,11 +17,10 @@ from seqsearch.building.caption_tables import Table, open_table
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import nearest, printable, shows
 from seqsearch.core.typed import brief
+from seqsearch.pools.parts.split_file import IMAGE_COLUMNS
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import open_regular, parsed
 
-IMAGE = ("image", "image_path", "path", "file_name", "image_name")
-"""Names of what says which image a record is of, whatever their case."""
 TEXTS = ("texts", "captions", "text", "caption")
 TEXT_COLUMN = re.compile(r"(texts?|captions?)(_?\d+)?")
 MOST_LINE = 1 << 20
@@ -118,9 +117,9 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def _key(record: dict[str, Any], where: str) -> str:
-    said = next((record[n] for n in IMAGE if n in record), None)
+    said = next((record[n] for n in IMAGE_COLUMNS if n in record), None)
     if not isinstance(said, str) or not said.strip():
-        raise UserError(f"{where} must name its image by one of {', '.join(IMAGE)}")
+        raise UserError(f"{where} must name its image by one of {', '.join(IMAGE_COLUMNS)}")
     return said
 
 
@@ -137,9 +136,9 @@ def _plain(said: object, where: str, name: str) -> str | None:
 
 def _table(path: Path, bound: str | None, as_table: bool) -> CaptionRecords:
     table = open_table(path)
-    image = next((c for n in IMAGE for c in table.names if c.lower() == n), None)
+    image = next((c for n in IMAGE_COLUMNS for c in table.names if c.lower() == n), None)
     if image is None:
-        raise UserError(f"{path} has no column {', '.join(IMAGE)}; it has {brief(', '.join(table.names))}")
+        raise UserError(f"{path} has no column {', '.join(IMAGE_COLUMNS)}; it has {brief(', '.join(table.names))}")
     if bound and bound not in table.names:
         raise UserError(f"{path} has no column {brief(bound)} (--bound){nearest(bound, table.names)}")
     texts = [c for c in table.names if TEXT_COLUMN.fullmatch(c.lower())]

@@ -20,7 +20,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.core.typed import brief
 from seqsearch.pools.base import row_offsets
-from seqsearch.pools.parts.scan import extensions
+from seqsearch.pools.parts.scan import below, extensions
 
 
 def paths_of(pool: Any) -> list[str]:
@@ -38,13 +38,13 @@ def paths_of(pool: Any) -> list[str]:
 
 def _ending(path: str) -> str:
     """Without the ending of an image file, and without ``./`` before it."""
-    path = printable(path.replace("\\", "/")).removeprefix("./")
+    path = below(path)
     stem, ending = os.path.splitext(path)
     return stem if ending.lower() in extensions() else path
 
 
 RULES: tuple[Callable[[str], str], ...] = (
-    lambda p: printable(p.replace("\\", "/")).removeprefix("./"),
+    below,
     _ending,
     lambda p: "/".join(_ending(p).split("/")[-2:]),
     lambda p: _ending(p).split("/")[-1],

@@ -107,6 +107,7 @@ def build_parquet(
     for _, pool in sources:
         report.ignored += map(printable, getattr(pool, "ignored", ()))
         report.ignored_count += getattr(pool, "ignored_count", 0)
+        report.notes += getattr(pool, "notes", ())
     with atomic_path(out) as temporary, contextlib.ExitStack() as stack:
         opened = [_readable(pool, out, stack, observe) for _, pool in sources]
         texts = ImageMetadata(sources)

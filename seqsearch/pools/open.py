@@ -14,18 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.grammar import Item, parse_item, parse_items
+from seqsearch.core.grammar import Item, Value, parse_item, parse_items
 from seqsearch.core.once import once
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import check_options, declared, located_text, made, names
 from seqsearch.core.text import did_you_mean
 from seqsearch.core.typed import brief
 from seqsearch.pools.base import LONGEST_NAME, Pool, Rows, View
+from seqsearch.pools.parts.cifar_files import is_cifar
 from seqsearch.pools.parts.half import BEFORE_OPTIONS, OPTIONS, halved
+from seqsearch.pools.parts.split_file import SPLIT_WORDS
 from seqsearch.pools.stand_in import marked
 
-PATH_KINDS = ("folder", "parquet")
+PATH_KINDS = ("folder", "parquet", "cifar")
 """Kinds of pools that are named by their path."""
+
+FILES = ("names", "split")
+"""Options of these kinds that may name a file."""
 
 MEMBERS = ("name", "digest", "classes", "native_size", "split_sizes", "given", "images")
 """Attributes that a custom pool must have."""
@@ -102,10 +107,9 @@ def _kind(item: Item) -> Item:
         UserError: there is neither such a pool nor such a path.
     """
     path = at_home(item.target)
-    if item.target in names("pool") or (":" in item.target and not os.path.exists(path)):
+    if item.target in (named := _named()) or (":" in item.target and not os.path.exists(path)):
         return item
     if not os.path.exists(path):
-        named = [n for n in names("pool") if n not in PATH_KINDS]
         meant = did_you_mean(path.name, named)
         raise UserError(
             f"pool {item.target!r} does not exist: {meant}name a folder of images, a .parquet file, or one of {', '.join(named)}"
@@ -113,7 +117,13 @@ def _kind(item: Item) -> Item:
             * (not meant)
         )
     kind = "parquet" if path.suffix == ".parquet" or (path.is_dir() and any(path.glob("*.parquet"))) else "folder"
+    kind = "cifar" if kind == "folder" and is_cifar(path) else kind
     return replace(item, target=kind, params=(("path", str(path)), *item.params))
+
+
+def _named() -> list[str]:
+    """Names of the pools that have one; others are named by their path, which may be ``cifar``."""
+    return [n for n in names("pool") if n not in PATH_KINDS]
 
 
 def pool_item(text: str, directory: Path | None = None) -> Item:
@@ -143,12 +153,29 @@ def pool_texts(text: str, directory: Path | None = None) -> list[str]:
 
 def located_pool(text: str, directory: Path) -> str:
     """A pool item as workers find it: paths in it made absolute."""
-    if os.path.exists(path := directory / at_home(text)) and text not in names("pool"):
+    if os.path.exists(path := directory / at_home(text)) and text not in _named():
         return str(path.absolute())
     item = pool_item(text, directory)
-    if item.target in names("pool") or (":" in item.target and not os.path.exists(directory / at_home(item.target))):
+    if item.target in _named() or (":" in item.target and not os.path.exists(directory / at_home(item.target))):
         return located_text(text, "pool", directory)
-    return str((directory / at_home(item.target)).absolute()) + item.text[len(item.target) :]
+    options = ",".join(f"{name}={_located_option(name, value, directory)}" for name, value in item.params)
+    return str((directory / at_home(item.target)).absolute()) + f":{options}" * bool(options)
+
+
+def _located_option(name: str, value: Value, directory: Path) -> Value:
+    """The value of an option of a folder or file, as workers find it.
+
+    Raises:
+        UserError: the path of a file has a comma, which separates options.
+    """
+    if name not in FILES or not isinstance(value, str) or value in SPLIT_WORDS:
+        return value
+    path = str((directory / at_home(value)).absolute())
+    if "," in path:
+        raise UserError(
+            f"pool option {name}={value}: the path {path} has a comma, which separates options: move the file"
+        )
+    return path
 
 
 def located_pools(text: str, directory: Path) -> str:

@@ -1,6 +1,7 @@
 """A Parquet file of images as a pool, or a folder of such files: what ``seqsearch pool build`` writes, and Hugging Face's layout.
 
-Columns: ``image`` or ``img`` (struct with ``bytes``, or plain bytes), ``label`` (integers or strings), and if they are there
+Columns: ``image`` or ``img`` (struct with ``bytes``, or plain bytes), ``label`` (integers or strings; the option ``label`` names
+another column), and if they are there
 ``class_name``, ``group``, ``split``, ``captions`` (or ``caption``, ``texts``, ``text``: texts, or lists of them), ``bound`` and
 ``image_bytes``. Classes come in the order of labels, those
 without an image left out; a label that occurs in several groups is a class in each, in the order of the groups' names. Only the
@@ -24,7 +25,7 @@ from seqsearch.pools.folder import check_options
 from seqsearch.pools.grouped_split import by_themselves
 from seqsearch.pools.parts.captions import TextColumn, check_policy, drawn_texts_of, texts_of
 from seqsearch.pools.parts.decode import decoded
-from seqsearch.pools.parts.parquet_columns import BOUND, image_column, read_columns, readable, split_of_name
+from seqsearch.pools.parts.parquet_columns import BOUND, LABEL, image_column, read_columns, readable, split_of_name
 from seqsearch.pools.parts.parquet_join import Columns, joined
 from seqsearch.pools.parts.scan import check_link
 from seqsearch.pools.parts.verbatim import ImageColumn
@@ -40,9 +41,18 @@ class ParquetPool:
     native_size = 0
 
     def __init__(
-        self, name: str, files: list[Path], columns: Columns, content: str, split: str, min_images: int, policy: str
+        self,
+        name: str,
+        files: list[Path],
+        columns: Columns,
+        content: str,
+        split: str,
+        min_images: int,
+        policy: str,
+        label: str = LABEL,
     ) -> None:
-        self.name = name if policy == "first" else f"{name}:captions={policy}"
+        options = [f"captions={policy}"] * (policy != "first") + [f"label={label}"] * (label != LABEL)
+        self.name = name + f":{','.join(options)}" * bool(options)
         self.split_sizes = SplitSizes()
         if split == "given" and columns.split is None:
             raise UserError(f"pool {name!r} has no split of its own (split=given): leave it out")
@@ -53,11 +63,11 @@ class ParquetPool:
             raise UserError(f"pool {name!r}: no class has {min_images} images or more (min_images)")
         order = np.argsort(key, kind="stable").astype(np.int64)
         order = order[np.isin(key[order], keys)]
-        label, group = keys // len(columns.groups), keys % len(columns.groups)
+        labels, groups = keys // len(columns.groups), keys % len(columns.groups)
         sizes = counts[counts >= min_images].tolist()
         self.classes = tuple(
             ClassInfo(columns.names[i], columns.groups[g], n)
-            for i, g, n in zip(label.tolist(), group.tolist(), sizes, strict=True)
+            for i, g, n in zip(labels.tolist(), groups.tolist(), sizes, strict=True)
         )
         self._offsets = row_offsets(self.classes)
         self._order = None if np.array_equal(order, np.arange(len(order))) else order
@@ -81,6 +91,7 @@ class ParquetPool:
         said = [(c.name, c.group if columns.grouped else "", c.count) for c in self.classes]
         parts = [order if self._order is not None else len(order), columns.lengths, columns.split]
         further = ([_short(self.bound)] if self.bound is not None else []) + [policy] * (policy != "first")
+        further += [f"label {label}"] * (label != LABEL)
         self.digest = digest_of("parquet", content, said, [_short(p) for p in parts], *further)
 
     @property
@@ -172,7 +183,12 @@ class ParquetPool:
 
 
 def build(
-    path: str, split: str = "auto", min_images: int = 1, links: str = "inside", captions: str = "first"
+    path: str,
+    split: str = "auto",
+    min_images: int = 1,
+    links: str = "inside",
+    captions: str = "first",
+    label: str = LABEL,
 ) -> ParquetPool:
     """The pool of a Parquet file or of a folder of them; its images are looked at when they are asked for.
 
@@ -183,6 +199,7 @@ def build(
         links: files of a folder that are links must lead to its ``inside``, or may lead ``anywhere``.
         captions: what the text of an image is that has several: the ``first``, all (``concat``), or another one each time that it
             is trained on (``random``; where it is evaluated, the first).
+        label: column of the classes, of several label columns; the column ``class_name`` names those of ``label`` alone.
 
     Raises:
         UserError: not a Parquet file of labelled images, a policy for captions that are not there, unknown splits, labels that
@@ -195,9 +212,12 @@ def build(
         raise UserError(f"pool {path!r} has no .parquet files")
     for file in files if root.is_dir() and links == "inside" else ():
         check_link(root, file, os.path.realpath(root))
-    parts = [read_columns(f, root.is_dir(), split) for f in files]
+    label = str(label)  # the grammar makes a number of a name that looks like one
+    parts = [read_columns(f, root.is_dir(), split, label) for f in files]
     columns = joined(files, parts, split)
-    return ParquetPool(path, files, columns, digest_of([p["content"] for p in parts]), split, min_images, captions)
+    return ParquetPool(
+        path, files, columns, digest_of([p["content"] for p in parts]), split, min_images, captions, label
+    )
 
 
 def _short(value: Any) -> Any:

@@ -13,6 +13,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.registry import names
 from seqsearch.pools.base import PARTS, Pool, Split, View, row_offsets
 from seqsearch.pools.open import build_pool
+from tests.cifar import write_cifar100
 from tests.photos import write_digits, write_hub_layout
 from tests.recording import recording
 
@@ -34,6 +35,9 @@ SMALL: dict[str, Callable[[Path], str]] = {
     "glyphs": lambda _: "glyphs:classes=8,train=6,reward=3,test=3",
     "folder": _folder,
     "parquet": _parquet,
+    "cifar": lambda root: str(
+        root / "cifar-100-python" if (root / "cifar-100-python").exists() else write_cifar100(root)
+    ),
     "own": lambda root: recording(root / "log", classes=8, train=6, reward=3, test=3),
 }
 """How to make a small pool of each kind, and one of one's own."""

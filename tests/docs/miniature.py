@@ -17,6 +17,7 @@ import numpy as np
 from PIL import Image
 
 from seqsearch.results.frozen import find_frozen
+from tests.cifar import packed, write_cifar10, write_cifar100
 from tests.conformance.lab import TEMPLATES
 from tests.docs.blocks import ROOT
 from tests.photos import write_hub_layout
@@ -158,6 +159,38 @@ def write_pictures(root: Path) -> None:
     write_parquet(root, "clipart.parquet", ANIMALS)
     command = [sys.executable, "-m", "seqsearch.building.lite0", str(root / "lite0.safetensors")]
     subprocess.run(command, check=True, capture_output=True)
+
+
+def write_data_sets(root: Path) -> None:
+    """Data sets in the layouts of docs/data_sets.md, and weights of torchvision, drawn at random."""
+    import torch
+    import torchvision
+
+    birds = sorted((root / "CUB_200_2011/images").rglob("*.jpg"))  # a class more than `write_birds` lists
+    names = [
+        f"{number} {bird.relative_to(root / 'CUB_200_2011/images')}\n" for number, bird in enumerate(birds, start=1)
+    ]
+    (root / "CUB_200_2011/images.txt").write_text("".join(names))
+    (root / "CUB_200_2011/train_test_split.txt").write_text(
+        "".join(f"{number} {number % 2}\n" for number in range(1, len(birds) + 1))
+    )
+    packed(write_cifar100(root), "cifar-100-python.tar.gz")
+    write_cifar10(root)
+    classes = find_frozen("imagenet-r-random30-20").of.classes
+    (root / "imagenet-r-names.txt").write_text("".join(f"{c.name} {c.reads}\n" for c in classes))
+    write_folder(root / "pets", ["fox", "hen"], images=6)
+    parts = ["train", "train", "train", "validation", "test", "test"]
+    lines = [f"{name}/{i:02d}.png,{part}\n" for name in ("fox", "hen") for i, part in enumerate(parts)]
+    (root / "pets.csv").write_text("path,split\n" + "".join(lines))
+    for part, images in (("train", 6), ("val", 3)):
+        write_folder(root / "imagenet" / part, ["n01440764", "n01443537"], images)
+    fine = ["apple", "bear", "crab"]
+    files = [f.read_bytes() for f in sorted((root / "birds").rglob("*.png"))[:24]]
+    (root / "cifar100_hub").mkdir()
+    for part, part_files in (("train", files[:18]), ("test", files[18:])):
+        path = root / "cifar100_hub" / f"{part}-00000-of-00001.parquet"
+        write_hub_layout(path, part_files, [i % 3 for i in range(len(part_files))], fine, "fine_label")
+    torch.save(torchvision.models.resnet50().state_dict(), root / "resnet50-11ad3fa6.pth")
 
 
 def write_own_learner(root: Path) -> None:

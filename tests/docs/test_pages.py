@@ -14,7 +14,15 @@ import pytest
 
 from protocols.cli.main import main
 from tests.docs.blocks import PAGES, ROOT, all_blocks, blocks_of, seqsearch_commands
-from tests.docs.miniature import write_all, write_order, write_own_learner, write_pictures, write_resnet, write_runs
+from tests.docs.miniature import (
+    write_all,
+    write_data_sets,
+    write_order,
+    write_own_learner,
+    write_pictures,
+    write_resnet,
+    write_runs,
+)
 from tests.docs.running import run_blocks, run_command
 
 BLOCKS = all_blocks()
@@ -28,6 +36,8 @@ RUNNABLE = sorted(
     }
 )
 REFUSED = {
+    "pool fetch cifar100": "is there and is not CIFAR-100 as published",
+    "vit_b_16-c867db91.pth": "No such file or directory",
     "vit_base_patch16_224": "in the hub's cache",
     "flava-full": "flava-full",
     "--look-alikes resnet18": "in the hub's cache",
@@ -38,6 +48,7 @@ REFUSED = {
 """What needs weights or images that are published elsewhere, by a part of its line, and what is said where they are not."""
 BEFORE: dict[str, Callable[[Path], object]] = {
     "README.md": lambda root: shutil.rmtree(root / "runs/mine"),
+    "docs/data_sets.md": write_data_sets,
     "docs/drawings.md": write_pictures,
     "docs/export.md": write_order,
     "docs/learners.md": write_own_learner,

@@ -131,6 +131,7 @@ def described(pools: Union) -> dict[str, Any]:
                 "split": "drawn" if p.given is None else "given",
                 "ignored_files": getattr(p, "ignored_count", 0),
                 "ignored": list(getattr(p, "ignored", ())),
+                "notes": list(getattr(p, "notes", ())),
                 "captions": captions_of(p),
                 "bound_sets": _sets(p),
             }
@@ -162,6 +163,7 @@ def render(record: dict[str, Any], all_groups: bool, more: Sequence[str] = ()) -
     lines = []
     for p in record["pools"]:
         lines.append(f"{p['name']}: digest {p['digest']} (by {p['identified_by']}), split {p['split']}")
+        lines += [f"  {note}" for note in p["notes"]]
         if p["bound_sets"] is not None:
             lines.append(f"  its images are bound together to {p['bound_sets']} sets, which drawn splits leave whole")
         if p["captions"]:

@@ -8,13 +8,13 @@ what it calls must be what a state dict of tensors needs.
 from __future__ import annotations
 
 import os
-import pickletools
 import re
 import warnings
 import zipfile
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from seqsearch.core.errors import UserError
+from seqsearch.storage.pickles import BadPickle, check_calls
 from seqsearch.storage.reading import open_regular
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def tensors(where: str, file: str) -> dict[str, Tensor]:
             _look_through(file, size)
         with warnings.catch_warnings(action="ignore"):  # of strange pickles torch says more than one line
             found = load_state_dict(file, weights_only=True)
-    except _Refused as error:
+    except BadPickle as error:
         raise UserError(f"{where}: neither a safetensors file nor a plain state dict of torch ({error})") from None
     except (OSError, UserError) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
@@ -62,10 +62,6 @@ def tensors(where: str, file: str) -> dict[str, Tensor]:
     return weights
 
 
-class _Refused(Exception):
-    """It is no file to be loaded; the message says why, in a few words."""
-
-
 def _size(file: str) -> int:
     descriptor = open_regular(file)
     try:
@@ -78,32 +74,16 @@ def _look_through(file: str, size: int) -> None:
     if not zipfile.is_zipfile(file):
         with open(file, "rb") as pickles:
             for _ in range(PICKLES):
-                _check_calls(pickles)
+                check_calls(pickles, NEEDED)
         return
     with zipfile.ZipFile(file) as archive:
         entries = archive.infolist()
         if any(e.compress_type != zipfile.ZIP_STORED for e in entries) or sum(e.file_size for e in entries) > size:
-            raise _Refused("it is compressed, and may unpack to anything")
+            raise BadPickle("it is compressed, and may unpack to anything")
         for entry in entries:
             if entry.filename.endswith(".pkl"):
                 with archive.open(entry) as pickle:
-                    _check_calls(pickle)
-
-
-def _check_calls(pickle: IO[bytes]) -> None:
-    """Go through one pickle.
-
-    Raises:
-        _Refused: it names something that no state dict needs, or is no pickle.
-    """
-    try:
-        for opcode, argument, _ in pickletools.genops(pickle):
-            if opcode.name in ("STACK_GLOBAL", "INST", "EXT1", "EXT2", "EXT4"):
-                raise _Refused(f"it calls things by {opcode.name}")
-            if opcode.name == "GLOBAL" and not NEEDED.fullmatch(str(argument)):
-                raise _Refused(f"it asks for {str(argument).replace(' ', '.', 1)[:60]}")
-    except (ValueError, IndexError):
-        raise _Refused("it is no pickle") from None
+                    check_calls(pickle, NEEDED)
 
 
 def _is_tensor(value: Any) -> bool:

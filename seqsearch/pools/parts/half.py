@@ -27,7 +27,7 @@ OPTIONS = ("half", "half_seed")
 IN_ORDER = ("first", "last")
 """Halves by the order of the classes in the pool."""
 BY_ROWS = ("texts", "drawn_texts", "captions", "sets", "encoded")
-ALIKE = ("root", "ignored", "ignored_count", "check", "concurrent", "verbatim", "captioned", "policy")
+ALIKE = ("root", "ignored", "ignored_count", "notes", "check", "concurrent", "verbatim", "captioned", "policy")
 """Members that a pool may have beside its protocol. `BY_ROWS` are methods of rows, `ALIKE` are members of the whole
 pool."""
 BEFORE_OPTIONS = re.compile(r":(?=(\s*[A-Za-z_]\w*\s*=[^,]*)(,\s*[A-Za-z_]\w*\s*=[^,]*)*$)")

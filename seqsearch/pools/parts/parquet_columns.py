@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import printable
+from seqsearch.core.text import nearest, printable
 from seqsearch.pools.base import LONGEST_NAME
 from seqsearch.pools.grouped_split import numbers_of
 from seqsearch.pools.parts.layout import METADATA, SPLITS
@@ -25,6 +25,8 @@ from seqsearch.storage.reading import parsed
 from seqsearch.storage.unfinished import sweep
 
 IMAGES = ("image", "img")
+LABEL = "label"
+"""Column of the classes, unless another one is asked for."""
 TEXTS = ("class_name", "group", "split")
 BOUND = "bound"
 """Column of the subject of an image (an advert, say). Images of a class with one value are never in two parts of a
@@ -35,26 +37,37 @@ FOOTER = 8
 """Bytes at the end of a Parquet file: the size of its footer, and four letters."""
 
 
-def read_columns(file: Path, in_folder: bool, split: str) -> dict[str, Any]:
-    """The small columns of one file, checked: codes ``[n]`` and texts by column name."""
+def read_columns(file: Path, in_folder: bool, split: str, label: str = LABEL) -> dict[str, Any]:
+    """The small columns of one file, checked: codes ``[n]`` and texts by column name; ``label`` is the column of the classes."""
     import pyarrow as pa
 
     with readable(file):
         opened = ParquetFile(file)
         schema, image = opened.schema, image_column(opened)
-        if "label" not in schema.names:
-            raise UserError(f"pool {str(file)!r} has no column 'label'; it has {', '.join(schema.names)}")
+        if label not in schema.names:
+            raise UserError(
+                f"pool {str(file)!r} has no column {label!r}; it has {', '.join(schema.names)}"
+                + (
+                    ": name the one that says the class, as in :label=COLUMN"
+                    if label == LABEL
+                    else nearest(label, schema.names)
+                )
+            )
         if not opened.rows:
             raise UserError(f"pool {str(file)!r} has no rows")
         if all_null(opened, image):
             raise UserError(f"pool {str(file)!r} has no image bytes, in no row: embed the images, not their paths")
-        wanted = [n for n in ("label", *TEXTS) if n in schema.names]
+        # names of classes are those of the usual label
+        wanted = [
+            label,
+            *(n for n in TEXTS if n in schema.names and (n != "class_name" or label == LABEL) and n != label),
+        ]
         # an integer, or it is something else by the same name, perhaps all images
         if "image_bytes" in schema.names and pa.types.is_integer(schema.field("image_bytes").type):
             wanted.append("image_bytes")
         found: dict[str, Any] = {
             "rows": opened.rows,
-            "names": _label_names(schema),
+            "names": _label_names(schema, label),
             "content": content_of(file, opened),
         }
         # One column after the other: of millions of rows each is some megabytes, and Arrow would keep the room of all.
@@ -65,7 +78,7 @@ def read_columns(file: Path, in_folder: bool, split: str) -> dict[str, Any]:
                     found |= _lengths(column)
                 else:
                     with lenient(name == "split" and split == "random"):
-                        found[name] = _codes(file, name, column)
+                        found[LABEL if name == label else name] = _codes(file, name, column, label)
             del column
             pa.default_memory_pool().release_unused()
         if BOUND in schema.names and _names_sets(schema.field(BOUND).type):
@@ -111,11 +124,11 @@ def all_null(file: ParquetFile, column: str) -> bool:
     return True
 
 
-def _codes(file: Path, name: str, column: Any) -> tuple[NDArray[np.int64], list[str] | None] | None:
+def _codes(file: Path, name: str, column: Any, label: str) -> tuple[NDArray[np.int64], list[str] | None] | None:
     """Integers ``[n]`` and, for a column of text, what they stand for; None for a column without any value."""
     import pyarrow as pa
 
-    if column.null_count == len(column) and name != "label":
+    if column.null_count == len(column) and name != label:
         return None
     if column.null_count:
         first = int(np.flatnonzero(column.is_null().to_numpy())[0])
@@ -123,7 +136,7 @@ def _codes(file: Path, name: str, column: Any) -> tuple[NDArray[np.int64], list[
             f"pool {str(file)!r}: column {name!r} is null in {column.null_count} row(s), the first is {first}"
         )
     kind = column.type
-    if pa.types.is_integer(kind) and name == "label":
+    if pa.types.is_integer(kind) and name == label:
         return numbers_in(column).astype(np.int64), None
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind):
         whole = column.combine_chunks()
@@ -139,7 +152,7 @@ def _codes(file: Path, name: str, column: Any) -> tuple[NDArray[np.int64], list[
         rank[order] = np.arange(len(texts))
         return rank[numbers_in(whole.indices)], [texts[i] for i in order]
     raise UserError(
-        f"pool {str(file)!r}: column {name!r} is of type {kind}, must be {'integers or ' * (name == 'label')}text"
+        f"pool {str(file)!r}: column {name!r} is of type {kind}, must be {'integers or ' * (name == label)}text"
     )
 
 
@@ -158,7 +171,7 @@ def numbers_in(column: Any) -> NDArray[Any]:
     return np.concatenate(found)
 
 
-def _label_names(schema: Any) -> list[str] | None:
+def _label_names(schema: Any, label: str) -> list[str] | None:
     """Names of a Hugging Face ``ClassLabel``.
 
     Raises:
@@ -166,7 +179,7 @@ def _label_names(schema: Any) -> list[str] | None:
     """
     try:
         said = parsed((schema.metadata or {})[b"huggingface"])
-        names = said["info"]["features"]["label"]["names"]
+        names = said["info"]["features"][label]["names"]
     except (KeyError, ValueError, TypeError):
         return None
     if not isinstance(names, list):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
-from seqsearch.pools.parts.layout import SPLITS
+from seqsearch.pools.parts.layout import SPLITS, with_test
 from seqsearch.pools.parts.parquet_columns import BOUND, lenient
 
 
@@ -147,4 +147,4 @@ def _split(files: list[Path], parts: list[dict[str, Any]]) -> NDArray[np.uint8] 
             "validation-*, test-*), leave it out, or let the split be drawn (split=random)"
         )
     found = np.concatenate(codes)
-    return found if len(np.unique(found)) > 1 else None
+    return with_test(found) if len(np.unique(found)) > 1 else None

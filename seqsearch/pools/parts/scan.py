@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import printable
 from seqsearch.pools.parts.decode import FORMATS
 
 IGNORED_SHOWN = 100
@@ -45,6 +46,12 @@ class Listing:
     @property
     def example(self) -> str:
         return os.fsdecode(self.paths[: int(self.lengths[0])])
+
+    @property
+    def names(self) -> list[str]:
+        """Path of each image below the root ``[n]``, as texts name it (`below`)."""
+        ends = np.cumsum(self.lengths, dtype=np.int64).tolist()
+        return [printable(os.fsdecode(self.paths[low:high])) for low, high in zip([0, *ends[:-1]], ends, strict=True)]
 
 
 @dataclass
@@ -147,6 +154,15 @@ def _looked_at(root: Path, entry: os.DirEntry[str] | Path) -> os.stat_result:
     except OSError as error:
         path = os.path.relpath(entry, root)
         raise UserError(f"pool {str(root)!r}: {path} cannot be read ({error.strerror}): remove it") from None
+
+
+def below(path: str) -> str:
+    r"""A path below the root of a pool, as a file of texts may write it, in the form of `Listing.names`.
+
+    >>> below(".\\owl\\1.jpg")
+    'owl/1.jpg'
+    """
+    return printable(path.replace("\\", "/")).removeprefix("./")
 
 
 @cache

@@ -77,7 +77,7 @@ def test_torch_is_not_imported_for_it(tmp_path: Path, line: str, offers: set[str
         ("cldyb --methods mine", {"file"}, {"er"}),
         ("cldyb --backbone glyph", {"glyph_vit"}, {"er"}),
         ("cldyb --surrogate simp", {"simplecil"}, set()),
-        ("cldyb --pool ", {"glyphs"}, {"folder", "parquet"}),
+        ("cldyb --pool ", {"glyphs"}, {"folder", "parquet", "cifar"}),
         ("cldyb --pool photos/", {"file"}, set()),
         ("gtep --tune-pool gl", {"glyphs"}, set()),
         ("online --stream gl", {"glyphs"}, set()),

@@ -59,6 +59,33 @@ def test_folders_named_after_splits_are_a_given_split(tmp_path: Path) -> None:
     assert build(str(tmp_path), split="random").given is None
 
 
+@pytest.mark.parametrize("validation", ["val", "validation"])
+def test_validation_is_the_test_part_where_there_is_no_test_folder(tmp_path: Path, validation: str) -> None:
+    """As torchvision's ImageNet, whose test images have no labels."""
+    for part, count in (("train", 5), (validation, 3)):
+        for name in ("n01440764", "n01443537"):
+            for i in range(count):
+                touch(tmp_path / part / name / f"{part}{i}.png")
+    (tmp_path / "names.txt").write_text("n01440764 tench\nn01443537 goldfish\n")
+    pool = build_pool(f"{tmp_path}:split=given,names={tmp_path / 'names.txt'}")
+    assert [(c.name, c.count) for c in pool.classes] == [("goldfish", 8), ("tench", 8)]
+    split = Split(pool, 0)
+    for label, folder in enumerate(("n01443537", "n01440764")):
+        tested = [pool.where(int(r)) for r in split.rows(label, "test")]  # type: ignore[attr-defined]
+        assert tested == [f"{validation}/{folder}/{validation}{i}.png" for i in range(3)]
+        assert sum(split.counts(label).values()) == 8
+    assert build_pool(f"{tmp_path}:split=random").given is None
+
+
+def test_a_class_without_test_images_is_named(tmp_path: Path) -> None:
+    for path in ("train/cat/1.png", "train/cat/2.png", "train/cat/3.png", "val/cat/4.png", "train/dog/1.png"):
+        touch(tmp_path / path)
+    split = Split(build(str(tmp_path)), 0)
+    assert split.counts(0) == {"train": 1, "val": 1, "reward": 1, "test": 1}
+    with pytest.raises(UserError, match=r"class 'dog' .* the predefined split leaves it without images"):
+        split.check([0, 1])
+
+
 def test_what_is_no_image_is_left_alone_and_counted(tmp_path: Path) -> None:
     touch(tmp_path / "a" / "1.PNG")
     touch(tmp_path / "a" / ".hidden.png")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import pickle
 import random
@@ -95,6 +96,14 @@ def test_shards_of_a_data_set_bring_their_split(tmp_path: Path) -> None:
     assert pool.given.tolist() == ([0] * 8 + [2] * 2) * 3
     assert pool.where(9) == "test-00000-of-00001.parquet, row 3"
     assert [len(Split(pool, 0).rows(1, p)) for p in ("train", "val", "reward", "test")] == [4, 1, 3, 2]
+
+
+def test_shards_without_test_images_are_tested_on_those_of_validation(tmp_path: Path) -> None:
+    for name, count in (("train-00000-of-00001", 12), ("validation-00000-of-00001", 6)):
+        hub(tmp_path / f"{name}.parquet", count)
+    pool = build_pool(str(tmp_path))
+    assert pool.given is not None
+    assert pool.given.tolist() == ([0] * 4 + [2] * 2) * 3
 
 
 def test_a_split_column(tmp_path: Path) -> None:
@@ -203,6 +212,63 @@ def test_files_that_are_no_pool(tmp_path: Path) -> None:
             build(str(path))
     with pytest.raises(UserError, match="names for 3 labels only"):
         build(str(write_hub_layout(path, [png(1)], [3], NAMES)))
+
+
+def two_labels(path: Path, fine: list[Any], coarse: list[Any], names: dict[str, list[str]] | None = None) -> Path:
+    """As cifar100 on the hub: no column ``label``, and names of each label column in the metadata."""
+    features = {n: {"names": said, "_type": "ClassLabel"} for n, said in (names or {}).items()}
+    table = pa.table({"img": [png(i) for i in range(len(fine))], "fine_label": fine, "coarse_label": coarse})
+    pq.write_table(table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})}), path)
+    return path
+
+
+def test_one_of_several_label_columns(tmp_path: Path) -> None:
+    fine, coarse = [2, 0, 1, 2], [1, 0, 0, 1]
+    path = two_labels(
+        tmp_path / "x.parquet", fine, coarse, {"fine_label": ["ant", "bee", "cow"], "coarse_label": ["in", "ma"]}
+    )
+    pool = build_pool(f"{path}:label=fine_label")
+    assert [(c.name, c.count) for c in pool.classes] == [("ant", 1), ("bee", 1), ("cow", 2)]
+    assert pool.encoded(np.arange(4)) == [png(1), png(2), png(0), png(3)]  # type: ignore[attr-defined]
+    assert build_pool(pool.name).digest == pool.digest
+    other = build_pool(f"{path}:label=coarse_label,min_images=2,half=1")
+    assert [(c.name, c.count) for c in build_pool(f"{path}:label=coarse_label").classes] == [("in", 2), ("ma", 2)]
+    assert len(other.classes) == 1
+    for text, said in (
+        (f"{path}", "has no column 'label'; it has img, fine_label, coarse_label: name the one .* as in :label=COLUMN"),
+        (f"{path}:label=finelabel", "has no column 'finelabel'; .*the nearest: 'fine_label'"),
+        (f"{path}:label=img", "column 'img' is of type binary, must be integers or text"),
+    ):
+        with pytest.raises(UserError, match=said):
+            build_pool(text)
+
+
+@pytest.mark.parametrize(("values", "names"), [([7, 5, 7], ["5", "7"]), (["z", "y", "z"], ["y", "z"])])
+def test_label_columns_without_names_in_the_metadata(tmp_path: Path, values: list[Any], names: list[str]) -> None:
+    path = two_labels(tmp_path / "x.parquet", values, [0, 0, 0])
+    assert [c.name for c in build(str(path), label="fine_label").classes] == names
+
+
+def test_the_same_classes_by_two_columns_are_two_pools(tmp_path: Path) -> None:
+    path = two_labels(tmp_path / "x.parquet", [0, 1], [0, 1])
+    assert build(str(path), label="fine_label").digest != build(str(path), label="coarse_label").digest
+
+
+def test_class_names_are_those_of_the_usual_label(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    write(path, image=[png(i) for i in range(4)], label=[0, 0, 1, 1], class_name=list("aabb"), fine=[0, 1, 0, 1])
+    assert [c.name for c in build(str(path)).classes] == ["a", "b"]
+    assert [c.name for c in build(str(path), label="fine").classes] == ["0", "1"]
+
+
+def test_shards_of_several_label_columns(tmp_path: Path) -> None:
+    names = {"fine_label": ["ant", "bee"], "coarse_label": ["x", "y"]}
+    for name, fine in (("train-0", [0, 1, 1]), ("test-0", [1, 0])):
+        two_labels(tmp_path / f"{name}.parquet", fine, [0] * len(fine), names)
+    pool = build_pool(f"{tmp_path}:label=fine_label")
+    assert [(c.name, c.count) for c in pool.classes] == [("ant", 2), ("bee", 3)]
+    assert pool.given is not None
+    assert pool.given.tolist() == [0, 2, 0, 0, 2]
 
 
 def test_files_of_other_label_names_are_no_one_data_set(tmp_path: Path) -> None:
