@@ -75,7 +75,8 @@ def _flags(command: click.Command, seen: set[tuple[str, str]]) -> Iterator[str]:
         if group is None or record is None or record in seen:
             continue
         seen.add(record)
-        rows[HEADINGS[group]].append([f"`{record[0]}`", _escaped(record[1])])
+        choices = re.sub(r"\[([^]|]+(?:\|[^]|]+)+)\]", lambda m: f"{{{m[1].replace('|', ',')}}}", record[0])
+        rows[HEADINGS[group]].append([f"`{choices.replace('|', ' or ')}`", _escaped(record[1])])
     for heading, found in rows.items():
         if found:
             yield from (*of_words((heading, "meaning"), found).markdown().splitlines(), "")

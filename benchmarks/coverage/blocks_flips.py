@@ -12,7 +12,8 @@ much. *none*: both are equal. *half*: the first is better online by twice the ef
 ``covered``: share of intervals (of those there are) that hold the true difference; ``said``: share of differences with an
 interval. Each for the statement on these training seeds (true is the difference of these trainings), for the one over seeds,
 both along this course, and for the rule ``before``: over seeds from two on, and no interval where blocks depend on each other.
-``--write`` stores benchmarks/results/coverage_blocks_flips.json, ``--table`` prints the table of docs/shift.md from it.
+``--write`` stores benchmarks/results/coverage_blocks_flips.json, ``--table`` prints from it the table of
+docs/online_statistics.md.
 """
 
 from __future__ import annotations

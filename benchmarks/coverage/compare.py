@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def print_least(found: list[Row]) -> None:
-    """The table of docs/compare.md: the least coverage by statement and number of sequences and seeds."""
+    """The table of docs/compare_statistics.md: the least coverage by statement and number of sequences and seeds."""
     at: dict[tuple[str, str], list[Row]] = {}
     for row in found:
         where = f"{row['sequences']} sequences, {row['R']} seeds"

@@ -116,7 +116,7 @@ def gap_coverage(case: tuple[str, int, int, int], repeats: int) -> Row:
 
 
 def print_gaps(repeats: int, pool: ProcessPoolExecutor) -> None:
-    """The table of docs/distribution.md on gaps: the least over effects, and the width with even effects."""
+    """The table of docs/drop.md on gaps: the least over effects, and the width with even effects."""
     print("| searches | random | seeds | interval in, least | holds, least | mean | width, even | above 0, even |")
     print("|---|---|---|---|---|---|---|---|")
     for F, L, R in ((1, 19, 1), (1, 19, 3), (3, 19, 3), (1, 5, 3)):
@@ -144,7 +144,7 @@ def rows(repeats: int, pool: ProcessPoolExecutor) -> list[Row]:
 
 
 def print_rows(found: list[Row]) -> None:
-    """The two tables of docs/distribution.md: verdicts, then intervals of corners where a tenth or more have one."""
+    """The two tables of docs/verdicts.md and docs/drop.md: verdicts, then intervals of corners where a tenth or more have one."""
     print("| found | random | false, mean over effects | most | reached: even | left-skewed | outliers |")
     print("|---|---|---|---|---|---|---|")
     for F, L in itertools.product(SEARCHES, RANDOMS):

@@ -182,11 +182,11 @@ TABLE = (
         ("worst as seen: too far",), {},
     ),
 )  # fmt: skip
-"""Lines of docs/duel.md: words, statements, corners."""
+"""Lines of docs/duel_statistics.md: words, statements, corners."""
 
 
 def print_table(rows: list[Row]) -> None:
-    """The table of docs/duel.md: the least and the largest share over the corners of each line."""
+    """The table of docs/duel_statistics.md: the least and the largest share over the corners of each line."""
     print("\n| statement | held in % of repeats |\n|---|---|")
     for words, names, corner in TABLE:
         shares = [
@@ -206,7 +206,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write benchmarks/results/coverage_paired.json")
     parser.add_argument(
-        "--table", action="store_true", help="print the table of docs/duel.md from that file, draw nothing"
+        "--table", action="store_true", help="print the table of docs/duel_statistics.md from that file, draw nothing"
     )
     a = parser.parse_args()
     if a.table:

@@ -1,4 +1,4 @@
-"""How many sequences, searches and class orders does a difference of a given size need? The tables of docs/power.md.
+"""How many sequences, searches and class orders does a difference of a given size need? The tables of docs/power_tables.md.
 
     python -m benchmarks.coverage.power [--write] [--table]
 

@@ -1,4 +1,4 @@
-"""The tables of docs/distribution.md, from benchmarks/results/coverage.json.
+"""The tables of docs/distribution.md, docs/verdicts.md and docs/edge_paper.md, from benchmarks/results/coverage.json.
 
 python -m benchmarks.coverage.tables
 """

@@ -80,7 +80,7 @@ def interval(values: NDArray[np.float64]) -> tuple[float, float, float]:
 
 
 def table(columns: dict[str, Column], against: Sequence[str]) -> list[str]:
-    """A line a method, as docs/methods.md has them; differences are to the methods ``against``."""
+    """A line a method, as docs/from_scratch.md has them; differences are to the methods ``against``."""
     minus = "".join(f" minus {other} [95 %] |" for other in against)
     lines = [f"| method | Acc | other classifier |{minus} s/task |", f"|---|---|---|{'---|' * len(against)}---|"]
     for name, column in columns.items():

@@ -3,7 +3,7 @@
     python -m benchmarks.parity.mcil_strategies [--seeds 12] [--write]
 
 Runs `seqsearch mcil` on the pool of `seqsearch demo mcil` with more class orders, with replay at the memory of prompts, and with
-methods of frozen features, and keeps what docs/mcil.md says of it.
+methods of frozen features, and keeps what docs/mcil_paper.md says of it.
 """
 
 from __future__ import annotations

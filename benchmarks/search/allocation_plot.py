@@ -1,4 +1,4 @@
-"""The figure of docs/cldyb.md: regret over budget, planted and real side by side."""
+"""The figure of docs/cldyb_statistics.md: regret over budget, planted and real side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of docs/cldyb.md: hardness over trainings of the expensive method."""
+"""The figure of docs/cldyb_statistics.md: hardness over trainings of the expensive method."""
 
 from __future__ import annotations
 

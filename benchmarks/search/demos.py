@@ -66,7 +66,10 @@ def draw(name: str, run: Path, path: Path) -> None:
 
 def marked(name: str) -> tuple[str, str]:
     """The comments between which a page has a demo's output."""
-    return f"<!-- output of seqsearch demo {name} -->", "<!-- end of the output -->"
+    return (
+        f"<!-- output of seqsearch demo {name}, by python -m benchmarks.search.demos --write -->",
+        "<!-- end of the output -->",
+    )
 
 
 def pages(name: str, output: list[str]) -> dict[str, str]:

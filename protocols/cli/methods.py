@@ -76,7 +76,7 @@ def methods(name: str | None, as_json: bool) -> None:
 def check(method: str, backbone: str | None, weights: str | None, learner: bool) -> None:
     """Train METHOD (e.g. mine.py:Mine:lr=0.1) on two small tasks, and report which contracts it breaks.
 
-    Contracts C1 to C10 of docs/methods.md are tested in some twenty short trainings; once two are done it says how many more
+    Some twenty short trainings test contracts C1 to C10 of docs/method_contracts.md. After two of them it prints how many more
     there are, and how long they may take. Then come its accuracy beside finetune, simplecil and chance, and its bytes. Exit code
     2 if a contract is broken.
 

@@ -194,12 +194,12 @@ TEXTS = {
     # means
     "mean.assumption": Text(
         "condition",
-        "Intervals of means over fewer than {enough} {what} assume that no rare one lies far off (docs/distribution.md).",
+        "Intervals of means over fewer than {enough} {what} assume that no rare one lies far off (docs/mean.md).",
     ),
     "mean.looking": Text(
         "condition",
         "After --until mean, the 95 % interval of the mean holds in only 90 to 95 % of cases where accuracies have a long tail "
-        "or rare outliers (docs/distribution.md).",
+        "or rare outliers (docs/mean.md).",
     ),
     # cost
     "cost.unknown": Text("detail", "The run folder has no stats.json, so the cost of the run is unknown."),

@@ -1,4 +1,4 @@
-"""Does a method keep the contracts C1 to C10 of ``docs/methods.md``? Each test returns the break in words, or nothing."""
+"""Tests of the contracts C1 to C10 (``docs/method_contracts.md``). Each returns the break in words, or nothing."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """``seqsearch check``: does a custom method or learner keep the contracts that results rest on? Real training on small tasks.
 
-The contracts of methods are those of ``docs/methods.md``, C1 to C10 (`seqsearch.check.contracts`), those of learners L1 to L7
+Methods have the contracts C1 to C10 (`seqsearch.check.contracts`, ``docs/method_contracts.md``), learners L1 to L7
 (`seqsearch.check.learner`). A method by command is trained several times on two small tasks.
 """
 

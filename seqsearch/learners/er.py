@@ -5,6 +5,7 @@ but the sampled batch is trained on, be it of the batch just revealed or older. 
 `seqsearch.learners.parts.gradient`.
 
 Departures from the public code, and why:
+
 - the head is linear; there it has a hidden layer of 512 with batch normalisation, of which the paper says nothing.
 - a pre-trained network stays in eval mode: batch statistics as they are. One from scratch learns them.
 - images are augmented with ``--augment`` alone.

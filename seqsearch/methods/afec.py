@@ -18,6 +18,7 @@ the new classes, and old rows stay as they are. Stored: backbone, head, F and ph
 one task and are not kept.
 
 Departures from the public code, and why (effects are not measured unless given):
+
 - the code is task-incremental: it gets the task at prediction and reads that task's head. Here all classes
   seen compete, as in every method.
 - F is the mean of squared gradients of single images (`diagonal_fisher`), at the end of the task. The code

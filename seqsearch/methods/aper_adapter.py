@@ -13,6 +13,7 @@ matter.
 Trainable: the adapters, on the first task. Stored: adapters and one prototype of 2 d numbers per class.
 
 Departures from the public code, and why (effects are not measured unless given):
+
 - no dropout within adapters and no augmentation, as in all methods here.
 - the cosine classifier starts at N(0, 0.01^2). In the public code it starts uniformly within 1 / sqrt(d).
   Only directions count, but a step turns a short vector further, as 1 / |w|^2: at first 4.3 times as far at d

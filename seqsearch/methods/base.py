@@ -131,7 +131,7 @@ class Context(Protocol):
 
 
 class Method(ABC):
-    """Base class of methods. Contracts C1-C10 (``docs/methods.md``) are tested for every one of them.
+    """Base class of methods. Contracts C1-C10 (``docs/method_contracts.md``) are tested for every one of them.
 
     A subclass sets ``Config`` and ``caps``, and implements `fit_task`, `predict`, `features`, `state_dict` and
     `load_state_dict`. It is built as ``cls(context, config)`` and must keep nothing outside `state_dict` that training needs.

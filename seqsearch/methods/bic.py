@@ -23,6 +23,7 @@ too), head, alpha and beta of each task, exemplars as pool rows, and the means o
 second classifier, ``nme``. The old network is not stored: it is the state before the task.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
+
 - the first task has GTEP's schedule (200 epochs, decay 5e-4). In PyCIL it has that of the later tasks.
 - with ``form=paper`` (the default) stage 2 takes the cross-entropy of the scores. The network is in eval
   mode, and images are not augmented.

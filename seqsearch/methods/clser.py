@@ -15,6 +15,7 @@ Trainable: the working backbone (at ``backbone_lr``) and all its head rows (at `
 backbones and heads, the number of steps, and the buffer (a reservoir) as pool rows and head columns.
 
 Departures from the public code, and why (effects are not measured unless given):
+
 - an image enters the reservoir once, when its task ends (see ER). So consistency begins with the second task.
 - a head grows with the classes. New rows start with the same values in all three networks.
 - averages cover parameters, not the running statistics of batch normalisation. In the code the statistics of

@@ -24,6 +24,7 @@ among the tasks, so it must know their number: 10 each for ten tasks, the defaul
 components are then orthonormal among themselves only.
 
 Departures from the public code, and why (effects are not measured unless given):
+
 - the optimiser holds the new components only. In public code it holds the pool, so weight decay shrinks old
   components.
 - new components are made orthogonal to the span of the old ones, by QR. Public code subtracts projections on

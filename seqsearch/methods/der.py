@@ -16,6 +16,7 @@ that share them), the head, exemplars as pool rows, and the means of their featu
 
 Departures from the public code (PyCIL, which has neither the paper's masks nor its pruning), and why (effects
 are not measured unless given):
+
 - rates fall by the step. Weights of the first task are drawn from its seed. New head rows start with equal
   values in all continuations of one state.
 - the first task has no auxiliary head. PyCIL has one that no loss reads.

@@ -21,6 +21,7 @@ Trainable: the current set of adapters. Stored: all sets, and the prototypes tha
 computed from these when needed. ``features`` has all spaces side by side ``[t d]``, so its width grows.
 
 Departures from the public code, and why (effects are not measured unless given):
+
 - sets are found by task, not by arithmetic on a common task size. Their start and the order of images do not
   depend on the depth, so a task's adapters are the same wherever the task comes.
 - no dropout within adapters and no augmentation, as in all methods here.

@@ -11,6 +11,7 @@ Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``)
 the buffer as pool rows and head columns (pixels stay in the pool).
 
 Departures from the public code, and why (effects are not measured unless given):
+
 - an image enters the reservoir once, when its task ends. Once an epoch would inflate the count and fill the
   buffer with duplicates. So replay is of older tasks only.
 - the backbone learns slower than the head. At one common rate a pre-trained network loses more than it gains.

@@ -20,6 +20,7 @@ Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``)
 both (theta* is the state itself).
 
 Departures from the public code, and why (effects are not measured unless given):
+
 - gradients are of single images, not of batches of 128 in train mode. Squared batch means are about 128 times
   smaller and vary with the batch size. PyCIL's lambda 1000 corresponds to about 8 here, which is the default.
 - ``lambda F_j`` is cut at one over the learning rate, where a step already undoes itself. Beyond twice that

@@ -7,6 +7,7 @@ prediction all rows compete.
 Trainable: the whole backbone (at ``backbone_lr``) and the new rows (at ``lr``). Stored: backbone and head.
 
 Departures from the public code, and why (effects are not measured unless given):
+
 - on a pre-trained network the rate is constant, because PILOT's milestones lie beyond its last epoch. On the
   glyphs it is a cosine.
 - a pre-trained network is trained in eval mode (`own_backbone` has the reason).

@@ -22,6 +22,7 @@ ends, so a task stores two new ones.
 
 Departures from the public code (PyCIL, the configuration of its authors), and why (effects are not measured
 unless given):
+
 - n_c counts the training images. In PyCIL it is the memory for each old class. For new classes it is 500 on
   CIFAR-100, and elsewhere the sum of the images' positions in the data set. Weights were as if new classes
   had no end of images.

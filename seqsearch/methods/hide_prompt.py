@@ -24,6 +24,7 @@ head (at ``tii_align_lr``). Stored: all of these, the statistics of f and of h, 
 number of tasks has no limit, because there is no pool to fill.
 
 Departures from the public code, and why (effects are not measured unless given):
+
 - each image gets its own keys and values. The public code reshapes ``[layer, 2, image, ...]`` to
   ``[layer, image, 2, ...]`` without transposing. So image b of a batch of n gets entries 2b and 2b + 1 of the
   list of n keys and n values as its keys and values. These entries are those of OTHER images of the batch.

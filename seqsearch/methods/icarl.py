@@ -23,6 +23,7 @@ Trainable: the whole network and all head rows. Stored: network (batch statistic
 pool rows, and the means of their features. The old network is not stored: it is the state before the task.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
+
 - learning rates fall by the step, not by the epoch. Weights of the first task are drawn from its seed. New
   head rows start with equal values in all continuations of one state.
 - lambda and T are fixed there (1 and 2). GTEP varies both.

@@ -26,6 +26,7 @@ rate of the keys. Nothing keeps the keys apart, so they can collapse onto few. `
 share of images that pick the most popular prompt.
 
 Departures from the public code, and why (effects are not measured unless given):
+
 - each image picks its own prompts. PILOT lets a batch pick by majority, in training and in testing. With test
   images in class order that nearly reveals the task (`reference_compat`). A score then depends on the batch.
 - prompts have no position, as in the authors' JAX code. PILOT stretches the table of positions to give them

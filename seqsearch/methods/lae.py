@@ -13,6 +13,7 @@ first task. One head serves both. Class c of an image gets the score
 Trainable: P and new head rows. Stored: P, P' and the head. ``features`` are those by P.
 
 Departures from the public codes, and why (effects are not measured unless given):
+
 - P' is made after the first task, as in the authors' own code. In a toolbox's port it is an average that
   starts at random and barely moves at d = 0.9999. Also as in the authors' code, P is trained in the first
   task.

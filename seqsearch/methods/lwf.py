@@ -15,6 +15,7 @@ Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``)
 distillation alone. Stored: backbone and head. The old network is not stored: it is the state before the task.
 
 Departures from the public code, and why (effects are not measured unless given):
+
 - if images are not augmented, the old network's scores are computed once, before training. They are the same
   numbers, and no second network stays in memory.
 - on a pre-trained network epochs and rates are PILOT's for fine-tuning a transformer, and the network stays

@@ -17,6 +17,7 @@ pool rows, and the means of their features.
 
 Departures from the public code (PyCIL, and the authors' like it), and why (effects are not measured unless
 given):
+
 - rates fall by the step. Weights of the first task are drawn from its seed. New head rows start with equal
   values in all continuations of one state.
 - stages are those of the backbone, so the first task trains the same network as other methods do.

@@ -18,6 +18,7 @@ on the batch.
 Trainable: G-prompt, the experience's E-prompt and key, and head rows. Stored: the same, of all experiences.
 
 Points that the paper leaves open, and the choice here:
+
 - the paper gives no sizes. Those of public code are taken: G-prompts of 5 in layers 0 and 1, E-prompts of 5
   in layers 2 to 4. At the published width (768) that is 737,280 values in prompts and 7,680 in keys after ten
   experiences.

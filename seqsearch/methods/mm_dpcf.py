@@ -15,6 +15,7 @@ Trainable: G-prompt, the experience's E-prompt, and head rows. Stored: the same,
 keys.
 
 Points that the paper leaves open, and the choice here:
+
 - the paper has "Q needs to be a unit vector" where k is meant.
 - sums run over integers (`parts/query_sum.py`). The key is the same whatever the order, the batches and the
   parts.

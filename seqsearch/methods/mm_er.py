@@ -10,6 +10,7 @@ stored, and never discarded. With the next experience the network and the head d
 Trainable: everything. Stored: network, head, rows of the stored pairs.
 
 Points that the paper leaves open, and the choice here:
+
 - the mixture of stored and new pairs. With ``mixing=together`` they are one shuffled set. With
   ``mixing=halves`` half of a batch are new pairs. The other half are stored pairs, drawn with replacement, as
   in the replay of the Avalanche toolbox.

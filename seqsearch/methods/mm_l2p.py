@@ -13,6 +13,7 @@ token. The loss of a pair is
 Trainable: prompts, keys and head rows. Stored: the same. The pool does not grow: all experiences share it.
 
 Points that the paper leaves open, and the choice here:
+
 - which encoder has the prompts ("before passing to the encoder"): the multimodal one, where both modalities
   are. ``mounts`` names other encoders. Prompts of a unimodal encoder are removed before the multimodal one.
   One key picks from the pools of several encoders.

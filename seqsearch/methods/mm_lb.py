@@ -8,6 +8,7 @@ seen so far, on the pairs of the new experience alone.
 Trainable: everything. Stored: network and head.
 
 Points that the paper leaves open, and the choice here:
+
 - whether unseen classes take part in training. They have no rows here.
 - whether old classes take part. With ``mask=seen``, the default, all classes seen compete, so that old rows
   learn low scores. With ``mask=own`` only the classes of the new experience compete.

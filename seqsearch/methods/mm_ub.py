@@ -9,6 +9,7 @@ Trainable: everything. Stored: network, head, and the rows of all pairs. Its cos
 experiences.
 
 Points that the paper leaves open, and the choice here:
+
 - the start of an experience. The paper says "the pretrained Flava model is fine-tuned on all the training
   sets". With ``restart=true``, the default, each experience starts from the pre-trained weights, so the last
   one is joint training. With ``restart=false`` it continues from the experience before.

@@ -19,6 +19,7 @@ Trainable: one adapter set (at ``lr``), new head rows (at ``head_lr``), then all
 Stored: all sets, the head, statistics, prototypes, and the size of each task.
 
 Departures from the public code (PILOT), and why (effects are not measured unless given):
+
 - the merge acts once per step. In PILOT it also acts inside the forward pass, once per block, in training and
   in EVALUATION, on the stored sets themselves. On 12 blocks each forward pass leaves 0.9^12 = 0.28 of a set's
   distance from the earlier mean, and results depend on how many batches were ever evaluated. Numbers here

@@ -25,6 +25,7 @@ authors' for ImageNet-R, with the learning rate as they scale it (0.005 * 24 / 2
 clipped to norm 1 before the projection.
 
 Departures from the public code, and why (effects are not measured unless given):
+
 - U is in feature space. Public code takes the queries of the first 768 images one by one, reduces them to 50
   numbers each by PCA, and keeps singular vectors of the matrix images x images. These vectors have as many
   entries as there are images, 768, and are then used as if these entries were the 768 features. With fewer

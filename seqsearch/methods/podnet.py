@@ -27,6 +27,7 @@ proxies and eta, exemplars as pool rows, and the means of their features for the
 The old network is not stored: it is the state before the task.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
+
 - with ``form=paper`` (the default) the margin lowers the score of the own class alone, and a loss below 0
   counts as 0. With ``form=published`` the loss is that of the public code (`nca_published`): the margin
   cancels out, and nothing is cut at 0. On ``scratch:tiny`` the public loss is 2.5 pp better (30 draws, [0.6,

@@ -16,6 +16,7 @@ from them (at n = 1000, M = 2000 a fiftieth of the Gram matrix). Later the float
 stored, because its seed is enough.
 
 Departures from the public code, and why (effects are not measured unless given):
+
 - lambda is chosen by the squared error on the validation images of ALL tasks seen, not on a fifth of the
   current task. A lambda picked on one small task need not suit the sums of all tasks, and the choice would
   depend on the order. The classifier is then solved on training and validation images together (glyphs, 50

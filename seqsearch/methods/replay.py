@@ -8,6 +8,7 @@ Trainable: the whole network and all head rows. Stored: network (batch statistic
 pool rows, and the means of their features for the second classifier, ``nme``.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
+
 - if the memory cannot be divided equally, the first classes keep an image more. In PyCIL the rest stays
   empty.
 - rates fall by the step. Weights of the first task are drawn from its seed. New head rows start with equal

@@ -17,6 +17,7 @@ Gaussians, and the size of each task. The next task starts from the unaligned he
 aligned head.
 
 Departures from the public code, and why (effects are not measured unless given):
+
 - task boundaries are kept, not computed from a common task size.
 - covariances are stored as exact low-rank roots (`Gaussians`), so that sampling cannot fail with few images.
 - the rate of the backbone is a parameter of its own. Its default is the published hundredth of the head's,

@@ -22,6 +22,7 @@ states that share them), g, projector and predictor, the head, exemplars as pool
 features.
 
 Departures from the public code (the authors' and PyCIL's), and why (effects are not measured unless given):
+
 - in the public code classes are learned from both views, which AutoAugment and cutting out make
   (``train_2``). Other methods of the same table do not have that advantage. Here views are always made by the
   recipe of all methods from scratch (crop, flip, brightness), because InfoNCE needs two.

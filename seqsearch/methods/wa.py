@@ -18,6 +18,7 @@ pool rows, and the means of their features for the second classifier, ``nme``. T
 it is the state before the task.
 
 Departures from the public code (PyCIL), and why (effects are not measured unless given):
+
 - rates fall by the step. Weights of the first task are drawn from its seed. New head rows start with equal
   values in all continuations of one state.
 - rows are aligned once. PyCIL aligns twice, and the second time changes nothing. Biases are left as they are,

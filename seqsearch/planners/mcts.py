@@ -1,7 +1,7 @@
 """The CLDyB search: build a sequence step by step, each time the task that hurts most (Algorithms 1-3 of the paper).
 
 "CLDyB: Towards Dynamic Benchmarking for Continual Learning with Pre-trained Models". `CldybPlanner.plan` reads like Algorithm 3;
-what the paper leaves open is decided in ``docs/cldyb.md``.
+what the paper leaves open is decided in ``docs/cldyb_choices.md``.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ interval too wide rather than too narrow. For another stretch of the stream the 
 with the next block widens the interval by sqrt((1 + f) / (1 - f)), f = r + min(r, 1 / sqrt(G)), r at most `MOST_DEPENDENCE`. It
 is the mean of single trainings (pairs of trainings, for a difference): averaging them makes a course more visible, and would
 widen the interval. Intervals are Student's and Hall's together (`seqsearch.stats.interval`): percentiles of a bootstrap of
-20 blocks cover less (docs/shift.md).
+20 blocks cover less (docs/online_statistics.md).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 - `Pivot`, from a mean of values that may be skewed: Student's t and Hall's transformation of it together. Student's t of a
   skewed sample misses on the side of the long tail. Hall's transformation removes the skewness from t, but covers less for few
-  symmetric values. Together they hold where either does; docs/distribution.md has the coverage.
+  symmetric values. Together they hold where either does; docs/mean.md has the coverage.
 - `banerjee`, from a variance that is a sum of parts, each with its own degrees of freedom. The half-width is the root of the
   sum of each part times the square of its own Student's quantile ("Approximate Confidence Interval for Linear Functions of
   Means of k Populations when the Population Variances are not Equal", Banerjee, 1960). It holds in at least 95 % of cases for

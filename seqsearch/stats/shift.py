@@ -21,7 +21,7 @@ plateau(k) is no less than K*(S) - max plateau at the best k, it bounds K*'s exc
 
 Bounds. The samples are cut into G blocks; each block's share in kappa is linearised (influence of a, P(pred) and P(y)), and
 Student's and Hall's bounds are of its block means (`seqsearch.stats.interval`): a bootstrap of 20 blocks covers less
-(docs/shift.md).
+(docs/online_statistics.md).
 """
 
 from __future__ import annotations

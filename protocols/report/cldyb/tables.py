@@ -91,7 +91,7 @@ ROBUSTNESS = Column(
     "min over methods m of the mean Acc on the sequences found for m",
     below="ness",
 )
-OF_DROPS = f"{OURS}, docs/distribution.md"
+OF_DROPS = f"{OURS}, docs/drop.md"
 DROP = Column(
     "relative_drop",
     "Relative drop",

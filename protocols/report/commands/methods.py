@@ -94,7 +94,7 @@ def method_table() -> str:
             *lines,
             "",
             "All about one, with its parameters: seqsearch methods NAME. Set them as in --methods ranpac:M=500,er.",
-            "A custom method: --methods FILE.py:CLASS (docs/methods.md).",
+            "A custom method: --methods FILE.py:CLASS (docs/custom_method.md).",
         ]
     )
 

@@ -33,7 +33,7 @@ from protocols.report.table import (
 
 BOTH = "class sequences and training seeds"
 PLACE = f"{OURS}, docs/edge.md"
-FITS = f"{OURS}, docs/edge.md (--fit)"
+FITS = f"{OURS}, docs/edge_fit.md"
 METHODS = Layout(
     "methods",
     "Accuracy over class sequences",

@@ -300,7 +300,7 @@ def noise(s: Summary) -> Table:
     rows = [(n.label, n.of.order, n.of.seed, n.p, _noisy(n)) for n in s.noise]
     lead = (
         f"Estimates of standard deviations from {s.orders} orders with {s.seeds} seeds each. They have no interval, since none "
-        "holds for so few runs that are skewed (docs/mcil.md)."
+        "holds for so few runs that are skewed (docs/mcil_statistics.md)."
     )
     return table(NOISE, lead, rows)
 

@@ -32,7 +32,7 @@ SIDES = {"random": "random", "heldout": "held-out pool", "hard": "hard", "easy":
 KINDS = {"searched": "found", **SIDES}
 
 OWN = f"{OURS}, docs/score.md"
-DISTRIBUTION = f"{OURS}, docs/distribution.md"
+DISTRIBUTION = f"{OURS}, docs/drop.md"
 MEAN = "1/T sum over i <= T of a_Ti, mean over sequences and the training seeds of each"
 DROPS = "found and random sequences, training seeds and test images, as the notes say"
 HARDER = "lower is better; higher: harder sequences"
