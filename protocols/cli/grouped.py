@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from seqsearch.core.kinds import LEARNING, is_ours, names
+from seqsearch.core.installation import ROOT
+from seqsearch.core.kinds import LEARNING, PACKAGES, is_ours, names
 from seqsearch.core.registry import declared
 from seqsearch.core.settings import HEADINGS, Group, flag
 from seqsearch.core.text import as_sentence, did_you_mean, near
@@ -100,10 +101,16 @@ def other_place(option: str, command: click.Command) -> str:
         return "write --device cuda"
     if others := [flag(other) for other in OTHER_OPTIONS.get(name, ()) if other in options]:
         return f"write {' or '.join(others)}"
+    return f"it is a parameter of methods: write --methods METHOD:{name}=VALUE" if _is_parameter(name) else ""
+
+
+def _is_parameter(name: str) -> bool:
+    """Whether a method or learner has a parameter of this name. Their declarations are read only if the name occurs in a file."""
+    files = (f for kind in LEARNING for f in (ROOT / PACKAGES[kind].replace(".", "/")).rglob("*.py"))
+    if not any(re.search(rf"\b{re.escape(name)}\b", f.read_text(encoding="utf-8")) for f in files):
+        return False
     of_kinds = (declared(kind, n).Config for kind in LEARNING for n in names(kind))
-    if any(f.name == name for config in of_kinds for f in dataclasses.fields(config)):
-        return f"it is a parameter of methods: write --methods METHOD:{name}=VALUE"
-    return ""
+    return any(f.name == name for config in of_kinds for f in dataclasses.fields(config))
 
 
 def as_methods(words: str, command: click.Command) -> str:

@@ -28,7 +28,7 @@ from seqsearch.core.typed import brief
 _EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)")
 OTHERS = {
     "assess": ("assess:assess", "Assess methods of runs: accuracy, robustness, memory, time."),
-    "check": ("methods:check", "Train a method on two small tasks, and name the contracts that it breaks."),
+    "check": ("methods:check", "Name the contracts that a method, learner, pool or stream breaks."),
     "compare": ("compare:compare", "Put finished runs, or a table of accuracies, beside each other."),
     "demo": ("demo:demo", "Run a study that needs no data and takes minutes."),
     "entry": ("site:entry", "Write the entry of a run for a leaderboard."),

@@ -1,4 +1,4 @@
-"""``seqsearch methods`` and ``seqsearch check``: list methods, and check that a custom method keeps the contracts."""
+"""``seqsearch methods`` and ``seqsearch check``: list methods, and check that custom code keeps the contracts."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from protocols.cli.grouped import TRACEBACK
 from protocols.report.commands.methods import describe, method_table, methods_json, parameters
 from protocols.report.terminal import stacked
 from protocols.report.text import duration, show
+from seqsearch.check.data import DataKind, data_findings, data_kind
+from seqsearch.check.finding import Finding
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.kinds import spelled
@@ -37,8 +39,16 @@ FOLLOWS = {
     "C8": "a divergence would be taken for a result",
     "C9": "what it answers, or says of itself, cannot be compared",
     "C10": "it would change the results of others",
+    "P1": "no run can use it",
+    "P2": "a run that may draw these classes is refused",
+    "P7": "methods would learn from other texts than they are evaluated with",
+    "S1": "no run can use it",
+    "S2": "samples would be evaluated with the images of others",
+    "S6": "seqsearch online refuses it",
 }
-"""Consequence of each broken contract of methods; every other broken contract means that results do not repeat."""
+"""Consequence of broken contracts; every other broken contract means that results do not repeat."""
+PAGES = {"C": "methods", "L": "learners", "P": "custom_data", "S": "custom_data"}
+"""Page of the contracts, by their first letter."""
 
 
 @click.command()
@@ -76,6 +86,8 @@ def methods(name: str | None, as_json: bool) -> None:
 def check(method: str, backbone: str | None, weights: str | None, learner: bool) -> None:
     """Train METHOD (e.g. mine.py:Mine:lr=0.1) on two small tasks, and report which contracts it breaks.
 
+    METHOD may also be a custom pool or stream (mine.py:MyPool:option=3), which is made twice and read.
+
     Some twenty short trainings test contracts C1 to C10 of docs/method_contracts.md. After two of them it prints how many more
     there are, and how long they may take. Then come its accuracy beside finetune, simplecil and chance, and its bytes. Exit code
     2 if a contract is broken.
@@ -87,15 +99,20 @@ def check(method: str, backbone: str | None, weights: str | None, learner: bool)
     seqsearch check mine.py:Mine:lr=0.1
     """
     _refuse_unknown(method, learner, backbone)
+    if kind := data_kind(parse_item(method, "method")):
+        if learner or backbone or weights:
+            raise UserError(
+                f"{method} is a {kind}: --learner, --backbone and --weights are for methods: leave them out"
+            )
+        _check_data(kind, method)
+        return
     from seqsearch.check.run import check as findings_of
     from seqsearch.check.run import compared_accuracies, embedded_backbone
 
     backbone = backbone or embedded_backbone(method, learner)
     files = {backbone: weights} if weights else None
     findings = findings_of(method, backbone, files, learner, _tell_time)
-    for f in findings:
-        click.echo(shown(f"{f.contract} {f.asks}: {'warning: ' * (f.warns and bool(f.wrong))}{f.wrong or 'ok'}"))
-    broken = list(dict.fromkeys(f.contract for f in findings if f.wrong and f.tested and not f.warns))
+    broken = _printed(findings)
     of_methods = any(f.contract == "C10" for f in findings)
     for line in NOT_TESTED if of_methods else ():
         click.echo(f"not tested: {line}")
@@ -106,6 +123,27 @@ def check(method: str, backbone: str | None, weights: str | None, learner: bool)
     if of_methods:
         warned = "; see the warning" if any(f.wrong and f.warns for f in findings) else ""
         click.echo(shown(f"{method} keeps C1 to C10 as far as two small tasks show{warned}."))
+
+
+def _check_data(kind: DataKind, text: str) -> None:
+    """Check a custom pool or stream.
+
+    Raises:
+        UserError: it cannot be made, or breaks a contract.
+    """
+    findings = data_findings(kind, text)
+    if broken := _printed(findings):
+        raise UserError(_verdict(text, broken))
+    click.echo("not tested: whether other images give another digest")
+    first, last = findings[0].contract, findings[-1].contract
+    click.echo(shown(f"{text} keeps {first} to {last}; seqsearch {kind} show {text} describes it."))
+
+
+def _printed(findings: Sequence[Finding]) -> list[str]:
+    """Print a line for each finding, and return the contracts that are broken."""
+    for f in findings:
+        click.echo(shown(f"{f.contract} {f.asks}: {'warning: ' * (f.warns and bool(f.wrong))}{f.wrong or 'ok'}"))
+    return list(dict.fromkeys(f.contract for f in findings if f.wrong and f.tested and not f.warns))
 
 
 def _tell_time(seconds: float, more: range) -> None:
@@ -121,7 +159,7 @@ def _tell_time(seconds: float, more: range) -> None:
 
 def _verdict(method: str, broken: Sequence[str]) -> str:
     """Describe the consequences of broken contracts."""
-    page = "learners" if broken[0].startswith("L") else "methods"
+    page = PAGES[broken[0][0]]
     follows = dict.fromkeys(FOLLOWS.get(contract, "its results would not repeat") for contract in broken)
     return f"{method} breaks {', '.join(broken)} (docs/{page}.md): {'; '.join(follows)}"
 

@@ -6,8 +6,10 @@ Each template is a file of `templates` that works as it stands.
 from __future__ import annotations
 
 import importlib.util
+import io
 import keyword
 import re
+import tokenize
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +31,7 @@ class Kind:
         what: description for the help.
         suffix: suffix of the template and of the file.
         then: the next command, with ``{file}`` and the class as ``{name}``.
-        named: the class in the template, which gets the file's name; empty if the template has none.
+        named: the class or function in the template, which gets the file's name; empty if the template has none.
     """
 
     what: str
@@ -44,6 +46,8 @@ KINDS = {
     "replay": Kind("a method that replays stored images", ".py", _CHECK, "TinyReplay"),
     "pairs": Kind("a method of image-text pairs", ".py", _CHECK, "TokenHead"),
     "learner": Kind("a learner of streams", ".py", _CHECK, "FadingMeans"),
+    "pool": Kind("a pool: images of a zip", ".py", _CHECK, "ZippedImages"),
+    "stream": Kind("a stream of samples in time", ".py", _CHECK, "drifting_stripes"),
     "command": Kind(
         "a learner by command, which runs a strategy of Avalanche",
         ".py",
@@ -74,17 +78,24 @@ def template(kind: str) -> Path:
 @click.argument("kind", metavar="KIND", type=Choice(tuple(KINDS), case_sensitive=False))
 @click.argument("name", required=False)
 def new(kind: str, name: str | None) -> None:
-    of, name = KINDS[kind], name or kind
+    of = KINDS[kind]
+    name = name or (f"my_{kind}" if of.named else kind)
     if not _NAME.fullmatch(name):
         raise UserError(f"NAME {name!r}: letters, digits and _ alone, a letter first; the file is NAME{of.suffix}")
     text, file = template(kind).read_text(encoding="utf-8"), Path(f"{name}{of.suffix}")
-    capital = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+    named = name if of.named.islower() else "".join(word[:1].upper() + word[1:] for word in name.split("_"))
     if of.named:
-        if keyword.iskeyword(capital) or re.search(rf"\b{capital}\b", text):
-            raise UserError(f"NAME {name!r}: {capital} means something else in the file: choose another name")
-        text = text.replace(of.named, capital)
+        if keyword.iskeyword(named) or named in _names(text):
+            raise UserError(f"NAME {name!r}: {named} means something else in the file: choose another name")
+        text = text.replace(of.named, named)
     _write(file, text.replace(f"{kind}{of.suffix}", file.name))
-    click.echo(f"{file}: {of.what}. Next: {of.then.format(file=file, name=capital)}")
+    click.echo(f"{file}: {of.what}. Next: {of.then.format(file=file, name=named)}")
+
+
+def _names(code: str) -> set[str]:
+    """All names that Python code uses; words of comments and texts are none."""
+    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
+    return {token.string for token in tokens if token.type == tokenize.NAME}
 
 
 def _write(file: Path, text: str) -> None:

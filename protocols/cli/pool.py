@@ -233,8 +233,6 @@ def show(
     seqsearch pool show glyphs
     seqsearch pool show photos/ --against imagenet-train/ --look-alikes resnet18
     """
-    from protocols.report.pools.summary import described, render
-
     if look_alikes and not against:
         raise UserError("--look-alikes compares with the pool of --against: name one")
     if weights and not look_alikes:
@@ -243,6 +241,8 @@ def show(
         check_sheet(sheet)
     computes_on = _device(device, look_alikes, "--look-alikes")
     pools = Union([build_pool(text) for text in pool_texts(name)])
+    from protocols.report.pools.summary import described, render
+
     found = _compared(pools, against, look_alikes, weights, computes_on) if against else None
     record = described(pools)
     if sheet is not None:

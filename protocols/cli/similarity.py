@@ -22,6 +22,7 @@ from seqsearch.similarity.files import check_target, read, read_confusion, write
 from seqsearch.similarity.matrix import Similarity, positions
 from seqsearch.similarity.names import from_names
 from seqsearch.storage.reading import content
+from seqsearch.study.named import CHECKS
 
 LOOKS: dict[str, Literal["prototypes", "confusion"]] = {"prototypes": "prototypes", "confusion": "confusion"}
 """Sources that a model is asked for."""
@@ -123,6 +124,9 @@ def similarity(
     check_target(out, "the matrix", (".parquet", ".csv", ".npy"))
     if plot is not None:
         check_target(plot, "a plot", ENDINGS)
+    for what, text in (("pools", pool), ("methods", method), ("backbone", backbone)):
+        if text:
+            CHECKS[what](text, backbone)
     names = None if names_file is None else read_names(names_file)
     if source == "names":
         device = _device(device) if encoder else "cpu"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import difflib
 import hashlib
 import logging
 import sys
@@ -19,10 +18,9 @@ from numpy.typing import NDArray
 from seqsearch.backbones.parts.hub import reachable
 from seqsearch.backbones.parts.state_dict import tensors
 from seqsearch.backbones.parts.torchvision_names import as_timm
+from seqsearch.backbones.timm_names import unknown
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
-from seqsearch.core.registry import names
-from seqsearch.core.text import did_you_mean
 from seqsearch.pools.base import View
 
 if TYPE_CHECKING:
@@ -164,12 +162,7 @@ def _check_name(name: str) -> None:
         raise UserError(
             f"backbone {name!r}: timm has no such weights of {architecture}; it has {', '.join(known[:6]) or 'none'}"
         )
-    close = difflib.get_close_matches(architecture, timm.list_models(), n=3, cutoff=0.5)
-    like = f"; close to it: {', '.join(close)}" if close else ""
-    meant = did_you_mean(name, [n for n in names("backbone") if n != "given"])
-    raise UserError(
-        f"unknown backbone {name!r}: {meant}it is none of glyph_vit and plain_vit, nor a timm model (timm.list_models()){like}"
-    )
+    raise unknown(name, timm.list_models())
 
 
 def _load(where: str, model: nn.Module, weights: dict[str, Tensor]) -> None:

@@ -25,7 +25,7 @@ from PIL.JpegImagePlugin import JpegImageFile
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.pools.base import Pool, Rows, View
-from seqsearch.pools.open import build_pool
+from seqsearch.pools.open import MADE_FROM, build_pool
 from seqsearch.pools.parts.decode import BadImage, check_size, picture
 from seqsearch.pools.parts.half import Half
 
@@ -122,9 +122,9 @@ def _cut(todo: deque[Piece], size: int) -> list[Piece]:
 
 
 def _travelling(pool: Pool) -> Any:
-    """Our pools travel as they are; one of a user's own file is made again from its name where it arrives."""
+    """Our pools travel as they are; one of a user's own file is made again from its text where it arrives."""
     whole = pool.base if isinstance(pool, Half) else pool
-    return pool if type(whole).__module__.startswith("seqsearch.") else pool.name
+    return pool if type(whole).__module__.startswith("seqsearch.") else getattr(pool, MADE_FROM, pool.name)
 
 
 # ------------------------------------------------------------------------------------------------ in a process

@@ -1,6 +1,6 @@
-"""Are a method's answers and state what they must be? Findings, and the comparisons that the conformance tests share.
+"""Are a method's answers and state what they must be? Comparisons that the conformance tests share.
 
-- A finding, and the entries in which two states differ.
+- The entries in which two states differ.
 - Scores of an image alone and in a batch, the form of a state, other values of a parameter.
 - The answers of a method on its state: bytes, counters, exemplars and names of classifiers.
 """
@@ -11,7 +11,6 @@ import dataclasses
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,24 +29,6 @@ class Crashed(UserError):
 
     def __init__(self, name: str, error: BaseException, target: str) -> None:
         super().__init__(f"{name} failed: {line_of(error, target)}; mend it: no contract can be tested")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One contract.
-
-    Attributes:
-        asks: its condition.
-        wrong: the break in words; empty if there is none.
-        tested: False if the contract could not be tested.
-        warns: the finding is a warning, and breaks no contract.
-    """
-
-    contract: str
-    asks: str
-    wrong: str
-    tested: bool = True
-    warns: bool = False
 
 
 def disturbed(seed: int) -> None:

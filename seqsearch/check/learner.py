@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqsearch.check.findings import DTYPES, Crashed, Finding, differing, disturbed, not_flat
+from seqsearch.check.finding import Finding
+from seqsearch.check.findings import DTYPES, Crashed, differing, disturbed, not_flat
 from seqsearch.core.deadline import ends_session
 from seqsearch.core.errors import AccessError
 from seqsearch.core.grammar import Item

@@ -14,7 +14,8 @@ from pathlib import Path
 from seqsearch.backbones.open import build_backbone
 from seqsearch.check.comparisons import LONGER_STREAM, accuracies, beside
 from seqsearch.check.contracts import RAISING, TESTS, Test, restored
-from seqsearch.check.findings import Crashed, Finding
+from seqsearch.check.finding import Finding
+from seqsearch.check.findings import Crashed
 from seqsearch.check.learner import learner_findings
 from seqsearch.check.subject import Subject, WrongForm, pool_for
 from seqsearch.check.watched import Trainings

@@ -36,6 +36,10 @@ MEMBERS = ("name", "digest", "classes", "native_size", "split_sizes", "given", "
 """Attributes that a custom pool must have."""
 
 
+MADE_FROM = "made_from"
+"""Attribute of a custom pool with the text that it was made from, by which another process makes it again."""
+
+
 def build_pool(text: str) -> Pool:
     """A pool from the item grammar; every kind takes ``half=1|2|first|last`` and ``half_seed`` beside its own options.
 
@@ -49,9 +53,12 @@ def _built(text: str) -> Pool:
     whole, asked = _parts(pool_item(text))
     item = _kind(whole)
     pool: Pool = made("pool", item, MEMBERS)
-    if item.target not in names("pool") and hasattr(pool, "__dict__"):
+    custom = item.target not in names("pool") and hasattr(pool, "__dict__")
+    if custom:
         vars(pool)["images"] = partial(_checked, pool.name, pool.images)
     pool = halved(pool, asked["half"], asked.get("half_seed", 0)) if asked else pool
+    if custom:
+        vars(pool)[MADE_FROM] = text
     if long := next((c for c in pool.classes if max(len(c.name), len(c.group)) > LONGEST_NAME), None):
         raise UserError(
             f"pool {pool.name!r}: class {brief(long.name)} has a name or group of more than {LONGEST_NAME} characters: shorten it"

@@ -2,7 +2,7 @@
 streams.
 
 All items are looked up again when the study is made. Faults that only this look-up finds are refused in the same words.
-Examples are an unknown timm model, and rules of custom methods.
+Examples are weights that timm does not have, and rules of custom methods.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from seqsearch.backbones.timm_names import check_architecture
 from seqsearch.core import command_line
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, check_valued, parse_item, parse_items
@@ -63,7 +64,11 @@ def check_item(kind: ItemKind, item: Item, backbone: str) -> None:
 
 
 def check_backbone(text: str, _: str = "") -> None:
-    """Raises UserError: no backbone of ours has such an option, or an own one's file is not there. Others may be timm models."""
+    """Check the text that names a backbone, without timm.
+
+    Raises:
+        UserError: no backbone of ours has such an option, an own one's file is not there, or timm has no such architecture.
+    """
     item = parse_item(text, "backbone")
     name, colon, variant = item.target.partition(":")
     if name in names("backbone"):
@@ -73,6 +78,8 @@ def check_backbone(text: str, _: str = "") -> None:
             check_valued("backbone", item.target)
     elif colon:
         _own("backbone", item.target)
+    else:
+        check_architecture(item.target)
 
 
 def _own(kind: ItemKind, target: str) -> bool:

@@ -1,17 +1,21 @@
-"""Custom methods that import their neighbours, in workers of a real cluster."""
+"""Custom methods that import their neighbours, custom pools and streams, in workers of a real cluster."""
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 
 from seqsearch.core.installation import ROOT
 from tests.commands import seqsearch_here
+from tests.conformance.lab import TEMPLATES
 from tests.ray.test_runs import seqsearch
 
 MINE = """
@@ -76,3 +80,36 @@ def test_a_folder_named_actors_where_a_run_is_started_is_not_taken_for_ours_by_w
         timeout=300,
     )
     assert (tmp_path / "run" / "sequences.parquet").is_file()
+
+
+@pytest.mark.long
+def test_the_pool_and_the_stream_that_ship_are_made_again_by_workers(tmp_path: Path) -> None:
+    """Results with workers are those of one process, and the zip beside the file is found from another folder."""
+    for name in ("pool", "stream"):
+        (tmp_path / f"{name}.py").write_text((TEMPLATES / f"{name}.py").read_text())
+    with zipfile.ZipFile(tmp_path / "drawn.zip", "w") as made:
+        for number, level in enumerate((40, 90, 140, 190, 240, 15)):
+            for image in range(12):
+                png = io.BytesIO()
+                Image.effect_noise((24, 24), level).save(png, "PNG")
+                made.writestr(f"noise {number}/{image}.png", png.getvalue())
+    search = ("--candidates", 4, "--condensed", 2, "--clusters", 2, "--simulations", 2, "--score-seeds", 1)
+    cldyb = ("cldyb", "--methods", "simplecil", "--tasks", 2, "--classes-per-task", 2, *search)
+    online = (
+        "online",
+        "--methods",
+        "ncm",
+        "--stream",
+        f"{tmp_path}/stream.py:drifting_stripes:samples=600",
+        "--shift",
+        64,
+    )
+    pool = ("--pool", f"{tmp_path}/pool.py:ZippedImages:file=drawn.zip")
+    for number, (words, table) in enumerate((((*cldyb, *pool), "sequences"), (online, "curves"))):
+        found = []
+        for workers, command in ((0, seqsearch_here), (2, seqsearch)):
+            run = tmp_path / f"run{number}-{workers}"
+            command(*words, "--workers", workers, "--out", run)
+            found.append(pq.read_table(run / f"{table}.parquet").drop_columns("run_id").to_pylist())
+        assert found[0]
+        assert found[0] == found[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def test_a_file_of_each_kind_is_written_under_its_name(kind: str, here: Path) ->
     if of.suffix == ".py":
         compile(text, kind, "exec")
     if of.named:
-        assert "class MyOwn(" in text
+        assert re.search(r"^class MyOwn[(:]|^def my_own\(", text, re.MULTILINE)
         assert of.named not in text
         assert f"{kind}.py" not in text
     assert [p.name for p in here.iterdir()] == [f"my_own{of.suffix}"]
@@ -75,6 +76,26 @@ def test_a_folder_that_cannot_be_written_into_is_named(here: Path, monkeypatch: 
     said = run("new", "cluster")
     assert (said.exit_code, said.stderr.count("\n")) == (2, 1)
     assert "cluster.yaml cannot be written into this folder" in said.stderr
+
+
+@pytest.mark.parametrize("kind", ["pool", "stream"])
+def test_data_that_is_written_keeps_its_contracts_and_is_described(kind: str, here: Path) -> None:
+    then = run("new", kind).stdout.partition("Next: ")[2]
+    assert then.startswith(f"seqsearch check my_{kind}.py:")
+    said = run(*shlex.split(then)[1:])
+    assert said.exit_code == 0, said.output
+    assert said.stdout.count(": ok\n") == 6
+    *_, last = said.stdout.splitlines()
+    shown = run(*last.partition("; seqsearch ")[2].removesuffix(" describes it.").split())
+    assert shown.exit_code == 0, shown.output
+    assert "digest " in shown.stdout
+
+
+def test_a_name_that_the_code_of_the_file_uses_is_refused_and_a_word_of_its_comments_is_not(here: Path) -> None:
+    said = run("new", "stream", "labels")
+    assert (said.exit_code, said.stderr.count("\n")) == (2, 1)
+    assert "labels means something else in the file" in said.stderr
+    assert run("new", "stream", "camera").exit_code == 0
 
 
 @pytest.mark.long

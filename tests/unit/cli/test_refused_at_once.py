@@ -20,7 +20,7 @@ from tests.lines import messages
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
 
 ROOT = Path(__file__).parents[3]
-HEAVY = "torch", "ray", "pyarrow", "scipy", "matplotlib"
+HEAVY = "torch", "timm", "ray", "pyarrow", "scipy", "matplotlib"
 COMMAND = f"""
 import sys
 from protocols.cli.main import main
@@ -72,6 +72,28 @@ def alone(*arguments: str, folder: Path = ROOT) -> tuple[str, str]:
         ("online --methods ER:lr", "learner 'ER:lr': parameter 'lr' has no value: write ER:lr=VALUE"),
         ("mcil --methods er@glyph_vit:lr", "'glyph_vit:lr': parameter 'lr' has no value: write glyph_vit:lr=VALUE"),
         ("edge --methods er --pool glyphs:classes", "parameter 'classes' has no value: write glyphs:classes=VALUE"),
+        (
+            "cldyb --methods er --backbone resnet500",
+            "unknown backbone 'resnet500': it is none of glyph_vit and plain_vit, nor a",
+        ),
+        ("edge --methods er@resnet500", "(timm.list_models()); close to it: resnet50"),
+        ("online --methods er --backbone resnet500", "unknown backbone 'resnet500'"),
+        ("mcil --methods mm_er --backbone flav", "unknown backbone 'flav': did you mean flava?"),
+        ("gtep --methods er --tune-pool glyphs:half=1 --pool glyphs:half=2 --backbone resnet500", "'resnet500'"),
+        ("score frozen:cifar100-hard-10 --methods er --backbone resnet500", "unknown backbone 'resnet500'"),
+        (
+            "score frozen:cifar100-hard-10 --methods er --pool glyphs:clases=3",
+            "no option 'clases'; did you mean classes?",
+        ),
+        ("online --methods er --stream glyphs:smples=1", "no option 'smples'; did you mean samples?"),
+        ("pool show glyphs:clases=3", "no option 'clases'; did you mean classes?"),
+        ("stream show glyphs:smples=1", "no option 'smples'; did you mean samples?"),
+        ("similarity names --pool glyps --out a.csv", "pool 'glyps' does not exist: did you mean glyphs?"),
+        ("similarity confusion --method ranpca --out a.csv", "unknown method 'ranpca': did you mean ranpac?"),
+        ("similarity prototypes --backbone resnet500 --out a.csv", "unknown backbone 'resnet500'"),
+        ("cldyb --tsks 3", "no such option '--tsks'. (Did you mean one of: '--tasks', '--tune-tasks'?)"),
+        ("edge --epochs 3", "it is a parameter of methods: write --methods METHOD:epochs=VALUE"),
+        ("clydb", "no such command 'clydb'. Did you mean cldyb?"),
         ("cldyb --methods nowhere.py:Mine", "nowhere.py' does not exist"),
         ("pool build photos/", "OUT.parquet is missing: photos is a source, name the file to be made behind it, as in"),
     ],
