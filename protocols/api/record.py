@@ -151,4 +151,5 @@ class RunRecord:
         """
         if importlib.util.find_spec("pandas") is None:
             raise UserError("data frames need pandas: pip install pandas; or take run.table(...), a pyarrow table")
-        return self.table(name).to_pandas()
+        frame: pd.DataFrame = self.table(name).to_pandas()
+        return frame

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -220,4 +221,15 @@ def test_a_digest_is_made_as_the_docs_say() -> None:
 
 
 def test_the_files_that_every_installation_has_are_all_there_are() -> None:
-    assert sorted(FILES) == sorted(path.name for path in FOLDER.glob("*.json"))
+    assert sorted(FILES) == list(FILES)
+    assert {*FILES, "croissant.json"} == {path.name for path in FOLDER.iterdir()}
+
+
+def test_other_files_beside_them_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(FOLDER, tmp_path / "orders")
+    (tmp_path / "orders/croissant.json").write_text("{")
+    monkeypatch.setattr("seqsearch.results.frozen.FOLDER", tmp_path / "orders")
+    assert frozen_orders.__wrapped__() == frozen_orders()
+    (tmp_path / "orders" / FILES[0]).unlink()
+    with pytest.raises(UserError, match=r"cifar100@1\.json is missing, which comes with seqsearch"):
+        frozen_orders.__wrapped__()
