@@ -15,6 +15,7 @@ from typing import Any
 
 import seqsearch as ss
 from benchmarks.common.results import RESULTS, seqsearch, write_result
+from protocols.cli.new import template
 from protocols.report.figure_files import distinct
 from protocols.report.figures import COLOURS, styled
 
@@ -38,13 +39,15 @@ def measured(name: str, run: Path) -> dict[str, Any]:
     """Run a demo into a folder that does not exist yet.
 
     Returns:
-        ``seconds`` [s], ``output`` (lines of ``seqsearch show``) and ``summary`` (of ``seqsearch show --json``).
+        ``settings`` (the file of the demo), ``seconds`` [s], ``output`` (lines of ``seqsearch show``) and ``summary`` (of
+        ``seqsearch show --json``).
     """
     begun = time.perf_counter()
     seqsearch("demo", name, "--out", str(run))
     seconds = time.perf_counter() - begun
     output = seqsearch("show", str(run)).rstrip().split("\n")
-    return {"seconds": round(seconds), "output": output, "summary": json.loads(seqsearch("show", str(run), "--json"))}
+    summary = json.loads(seqsearch("show", str(run), "--json"))
+    return {"settings": template(name).read_text(), "seconds": round(seconds), "output": output, "summary": summary}
 
 
 def draw(name: str, run: Path, path: Path) -> None:
