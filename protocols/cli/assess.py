@@ -16,6 +16,7 @@ from protocols.report.terminal import render
 from protocols.report.text import show
 from seqsearch.core.settings import MOST_IMAGES
 from seqsearch.core.text import copyable, shown
+from seqsearch.results.run import read_config
 from seqsearch.storage.outputs import check_ours, write_folder
 
 
@@ -73,6 +74,8 @@ def assess(
     """
     if out is not None:
         check_ours(out, "assess.json")
+    for run in runs:
+        read_config(run)
     from protocols.evaluate.assess.assessment import Wanted
     from protocols.evaluate.assess.assessment import assess as assessed
     from protocols.evaluate.assess.images import Unavailable

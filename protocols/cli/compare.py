@@ -16,6 +16,7 @@ from protocols.report.text import show
 from protocols.report.view import View
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import shown
+from seqsearch.results.run import read_config
 
 
 @click.command()
@@ -59,6 +60,8 @@ def compare(
         return
     if out is not None:
         _check_out(out)
+    for run in runs:
+        read_config(run)
     from protocols.evaluate.compare.comparison import compare as compared
     from protocols.report.compare.view import view, write_folder
 

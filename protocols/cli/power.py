@@ -13,6 +13,7 @@ import click
 from protocols.cli.completion import runs
 from protocols.cli.types import Number
 from protocols.report.text import show
+from seqsearch.results.run import read_config
 
 
 @click.command()
@@ -35,6 +36,7 @@ def power(run: Path, difference: tuple[float, ...], as_json: bool) -> None:
     seqsearch power runs/mine
     seqsearch power runs/mine --difference 0.03
     """
+    read_config(run)
     from protocols.evaluate.power.spread import spreads
     from protocols.report.commands.power import render, to_json
 
