@@ -22,6 +22,7 @@ from protocols.report.commands.methods import (
 )
 from protocols.report.table import of_words
 from seqsearch.core.registry import names
+from seqsearch.core.text import counted
 from seqsearch.methods.base import DESIGN
 from seqsearch.methods.config import TINY
 
@@ -136,7 +137,7 @@ def _capabilities(caps: dict[str, Any]) -> list[str]:
     reads += " and their texts" if caps["backbones"] == "pairs" else ""
     both = caps["pairs"] or (caps["input"] == "frozen" and caps["backbones"] == "any")
     order = (
-        "matters" if fixed is None else "cannot change the final model" + (f" after the first {fixed}" if fixed else "")
+        "matters" if fixed is None else "cannot change the final model" + (f" after the first {counted(fixed, 'task')}" if fixed else "")
     )
     lines = [
         f"- design (CLDyB Table 3): {', '.join(caps['design']) or 'none of the columns'}",
@@ -147,7 +148,7 @@ def _capabilities(caps: dict[str, Any]) -> list[str]:
     if caps["needs_val"]:
         lines.append("- uses the validation images of a task")
     if caps["capacity"] is not None:
-        lines.append(f"- has room for {caps['capacity']} tasks with its defaults")
+        lines.append(f"- learns at most {caps['capacity']} tasks with its defaults")
     return lines
 
 

@@ -67,7 +67,7 @@ class GtepSettings(MethodSettings):
     orders: int = setting(5, "Class orders that a setting is tried on (S).", minimum=1, maximum=10_000, group="search")
     eval_orders: int = setting(
         0,
-        "Class orders that what was chosen is evaluated on; 0: as --orders. 6 or more can differ at 5 %.",
+        "Class orders that the chosen setting is evaluated on; 0: as --orders. Comparing methods needs 5 or more.",
         minimum=0,
         maximum=10_000,
         group="scoring",

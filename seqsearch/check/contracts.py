@@ -350,7 +350,7 @@ TESTS = (
     Test("C4", "a restored method goes on as if never interrupted", restored),
     Test("C4", "a training that is killed goes on as if never interrupted", interrupted),
     Test("C5", "tasks may have any size", sizes),
-    Test("C6", "trainings that start from one state do not feel each other", children),
+    Test("C6", "trainings that start from one state do not affect each other", children),
     Test("C7", "it reads its own training images and declared exemplars alone", own_images),
     Test("C8", "divergence is a result", diverges),
     Test("C8", "a learning rate that nothing survives ends in divergence", survived, warns=True),

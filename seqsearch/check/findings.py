@@ -146,7 +146,7 @@ class Bytes:
         """The compared figures in a line."""
         said = self.said
         return (
-            f"bytes said: params {said.params:,}, statistics {said.statistics:,}, exemplar_images {said.exemplar_images:,}, "
+            f"bytes reported: params {said.params:,}, statistics {said.statistics:,}, exemplar_images {said.exemplar_images:,}, "
             f"exemplar_texts {said.exemplar_texts:,}; found: {self.held:,} in the state beyond the backbone, {self.rows} "
             f"exemplars of {self.image:,} each"
         )

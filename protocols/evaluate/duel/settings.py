@@ -48,7 +48,7 @@ class DuelSettings(SearchSettings, StudySettings):
     fixed_first: bool = setting(False, "All random sequences begin with the same random task.", group="scoring")
     score_seeds: int = setting(
         5,
-        "Fresh training seeds of the worst, the found and fixed sequences; an interval takes 5.",
+        "Fresh training seeds of the worst, the found and fixed sequences; an interval takes 3.",
         minimum=1,
         maximum=1000,
         group="scoring",

@@ -106,7 +106,7 @@ def test_accuracy_bytes_and_open_contracts_are_reported() -> None:
     assert min(own, finetune, simplecil) > 1 / 7, accuracy
     assert simplecil > finetune, "which forgets"
     assert accuracy.endswith("chance 0.143)")
-    assert stored.startswith("bytes said: params ")
+    assert stored.startswith("bytes reported: params ")
     assert verdict.endswith("keeps C1 to C10 as far as two small tasks show.")
     assert len([line for line in result.stdout.splitlines() if line.startswith("not tested: ")]) == 3
 
