@@ -145,7 +145,7 @@ def rows(repeats: int, pool: ProcessPoolExecutor) -> list[Row]:
 
 def print_rows(found: list[Row]) -> None:
     """The two tables of docs/verdicts.md and docs/drop.md: verdicts, then intervals of corners where a tenth or more have one."""
-    print("| found | random | false, mean over effects | most | reached: even | left-skewed | outliers |")
+    print("| found | random | false, mean over settings | false, largest | reached: even | left-skewed | outliers |")
     print("|---|---|---|---|---|---|---|")
     for F, L in itertools.product(SEARCHES, RANDOMS):
         own = {str(r["effects"]): r for r in found if (r["searches"], r["random"]) == (F, L) and "false" in r}

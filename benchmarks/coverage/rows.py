@@ -63,7 +63,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1000)
     repeats = parser.parse_args().repeats
     columns = [f"{what}, {h}" for what in ("false", "marked") for h in HEADINGS]
-    columns.insert(2, "most, max-T")
+    columns.insert(2, "largest, max-T")
     print(f"| found | random | methods | {' | '.join(columns)} |\n|{'---|' * (3 + len(columns))}")
     for (F, L), M in itertools.product(SIDES, METHODS):
         of = 100 * np.array([shares(kind, F, L, M, repeats) for kind in KINDS])

@@ -258,7 +258,7 @@ def print_reach() -> None:
     It is in sd of their paired difference.
     """
     orders = (2, 3, 5, 10, 20)
-    print(f"\n| what | error | {' | '.join(f'{S} orders' for S in orders)} |\n|{'---|' * (2 + len(orders))}")
+    print(f"\n| compared | error | {' | '.join(f'{S} orders' for S in orders)} |\n|{'---|' * (2 + len(orders))}")
     for k in (4, 30):
         paired = [stats.t.isf(0.05 / (k - 1), S - 1) / math.sqrt(S) for S in orders]
         pooled = [dunnett(k - 1, (k - 1) * (S - 1)) / math.sqrt(S) for S in orders]
