@@ -24,6 +24,7 @@ from tests.docs.miniature import (
     write_runs,
 )
 from tests.docs.running import run_blocks, run_command
+from tests.docs.test_first_method import first
 
 BLOCKS = all_blocks()
 SHELL = [b for b in BLOCKS if b.language == "shell"]
@@ -50,6 +51,7 @@ BEFORE: dict[str, Callable[[Path], object]] = {
     "README.md": lambda root: shutil.rmtree(root / "runs/mine"),
     "docs/data_sets.md": write_data_sets,
     "docs/drawings.md": write_pictures,
+    "docs/custom_method.md": lambda root: (root / "first.py").write_text(first()),
     "docs/export.md": write_order,
     "docs/learners.md": write_own_learner,
     "docs/score.md": write_order,
