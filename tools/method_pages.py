@@ -136,9 +136,8 @@ def _capabilities(caps: dict[str, Any]) -> list[str]:
     reads = "features of the frozen backbone only: no image is decoded" if caps["input"] == "frozen" else "images"
     reads += " and their texts" if caps["backbones"] == "pairs" else ""
     both = caps["pairs"] or (caps["input"] == "frozen" and caps["backbones"] == "any")
-    order = (
-        "matters" if fixed is None else "cannot change the final model" + (f" after the first {counted(fixed, 'task')}" if fixed else "")
-    )
+    after = f" after the first {counted(fixed, 'task')}" if fixed else ""
+    order = "matters" if fixed is None else f"cannot change the final model{after}"
     lines = [
         f"- design (CLDyB Table 3): {', '.join(caps['design']) or 'none of the columns'}",
         f"- reads {reads}" + ("; stores training images (as rows)" if caps["needs_exemplars"] else ""),

@@ -151,8 +151,8 @@ def _tell_time(seconds: float, more: range) -> None:
     most = more.stop - 1
     number = f"{more.start} to {most}" if more.start < most else str(most)
     click.echo(
-        f"the second training took {seconds:.1f} s; {number} more follow and take {duration(max(1, seconds * most))} at this speed, "
-        "without the checks between them",
+        f"the second training took {seconds:.1f} s; {number} more follow and take {duration(max(1, seconds * most))} at this "
+        "speed, without the checks between them",
         err=True,
     )
 

@@ -198,7 +198,9 @@ def test_the_page_says_how_many(made: Made) -> None:
 def test_it_says_after_the_second_how_long_it_may_take(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["check", mine(tmp_path, "    pass")])
     assert result.exit_code == 0, result.output
-    assert re.match(r"the second training took \d+\.\d s; 19 more follow and take \d+ s at this speed, without", result.stderr)
+    assert re.match(
+        r"the second training took \d+\.\d s; 19 more follow and take \d+ s at this speed, without", result.stderr
+    )
 
 
 @pytest.mark.parametrize("classes", [2, 6, 20])
