@@ -31,7 +31,15 @@ NETWORKS = {"glyph_vit": glyph_vit, "plain_vit": plain_vit, "glyph_flava": glyph
 def shipped() -> list[Path]:
     """Files that lie beside the code in a wheel."""
     globs = PROJECT["tool"]["setuptools"]["package-data"]
-    return sorted({path for package, own in globs.items() for glob in own for path in (ROOT / package).glob(glob)})
+    return sorted(
+        {
+            path
+            for package, own in globs.items()
+            for glob in own
+            for path in (ROOT / package).glob(glob)
+            if path.is_file()
+        }
+    )
 
 
 def is_binary(path: Path) -> bool:

