@@ -27,8 +27,8 @@ KEY_FIGURES: dict[str, dict[str, str]] = {
     },
     "edge": {"strips": ""},
     "gtep": {"ranks": "Rank as chosen, and on the other half", "best-of": "The best of so many settings"},
-    "online": {"ranking": "Rank, online and near-future", "stream": ""},
-    "mcil": {"experiences": "Balanced accuracy over the experiences"},
+    "online": {"ranking": ""},
+    "mcil": {"experiences-1": "The five best strategies", "experiences-2": "The other two"},
 }
 """Figures of each protocol's page that its picture shows side by side, and their titles."""
 WIDTH = "106"
