@@ -9,7 +9,7 @@ from pathlib import Path
 from protocols.cldyb.preflight import preflight_warnings
 from protocols.cldyb.settings import CldybSettings
 from protocols.cldyb.study import CldybStudy
-from protocols.running.costs import Cost, UnitCosts, each, unit_costs
+from protocols.running.costs import BESIDE, Cost, UnitCosts, each, unit_costs
 from protocols.running.snapshot import Expected
 from seqsearch.core.errors import UserError
 from seqsearch.core.notices import notice
@@ -228,7 +228,7 @@ def cost(study: CldybStudy, workers: int, scratch: Path) -> Cost:
         f"{counted(most.trainings, 'training')} at most ({', '.join(parts)}; naive retraining: {most.naive})",
         most.hours,
         most.workers,
-        f"at {each(unit.seconds)} a training on this machine",
+        f"at {each(unit.seconds)} a training on this machine{BESIDE}",
         {**asdict(most), "trainings": most.trainings, **seconds},
         (f"{disk} of disk at most", *_verdict(s)),
         max((u.memory for u in (unit, instead) if u and u.memory), key=lambda need: need.bytes, default=None),

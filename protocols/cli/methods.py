@@ -47,7 +47,7 @@ FOLLOWS = {
     "S6": "seqsearch online refuses it",
 }
 """Consequence of broken contracts; every other broken contract means that results do not repeat."""
-PAGES = {"C": "methods", "L": "learners", "P": "custom_data", "S": "custom_data"}
+PAGES = {"C": "method_contracts", "L": "learners", "P": "custom_data", "S": "custom_data"}
 """Page of the contracts, by their first letter."""
 
 

@@ -15,7 +15,11 @@ from seqsearch.core.notices import notice, warn
 from seqsearch.core.text import counted
 from seqsearch.core.types import Edge, EvaluationSplit, Prefix, StateKey, reported
 from seqsearch.engine.inline import InlineEvaluator
+from seqsearch.methods.spec import capabilities_of
 from seqsearch.study.study import Study
+
+BESIDE = "; the start, planning, and frozen features that are not stored yet come on top"
+"""Follows the time of trainings."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ def of_trainings(
         trained or f"{counted(most.trainings, 'training')} at most ({times})",
         most.trainings * unit.seconds / 3600 / workers,
         workers,
-        f"at {each(unit.seconds)} a training on this machine{timed}",
+        f"at {each(unit.seconds)} a training on this machine{timed}{BESIDE}",
         {"trainings": most.trainings, "rollouts": most.rollouts, "seconds_per_training": unit.seconds, **figures},
         notes,
         unit.memory,
@@ -125,7 +129,11 @@ def unit_costs(study: Study, prefix: Prefix, evaluated: EvaluationSplit, scratch
         notice(f"timing two tasks of {method.label} ...")
         edge = Edge(StateKey(method, settings.seed, 0, reported(prefix) if evaluated == "test" else prefix), evaluated)
         if not method.command:
-            trainer.train(replace(edge, key=edge.key.after(1)))  # it also pays for loading and for frozen features
+            trainer.train(replace(edge, key=edge.key.after(1)))  # it also pays for loading
+            if capabilities_of(method).input == "frozen":
+                trainer.train(
+                    edge
+                )  # it pays for the frozen features of the second experience, which a run computes once
         result = trainer.train(edge)
         if result.status != "ok":
             line = f"method {method.label!r} {result.status} on its first tasks: {result.message}"

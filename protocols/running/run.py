@@ -76,7 +76,7 @@ def run(
         session = Session(folder, runtime, monitor, prepared.pools(), changed, _go_on(protocol, folder.path))
         with contextlib.closing(session), session.noting_its_end():
             doing = protocol.begin(session, prepared)
-            finished = _to_its_end(doing, protocol, folder, session if not beside else None)
+            finished = _to_its_end(doing, protocol, folder, session, beside)
             session.release()
             if finished:
                 session.forget_checkpoints()
@@ -124,17 +124,19 @@ def _check_storage(runtime: Runtime) -> None:
         export_target(engine.export, "--export")
 
 
-def _to_its_end(doing: ProtocolRun, protocol: Protocol, folder: RunFolder, session: Session | None) -> bool:
+def _to_its_end(doing: ProtocolRun, protocol: Protocol, folder: RunFolder, session: Session, beside: bool) -> bool:
     """Whether it came to the end before its time was up.
 
     Raises:
-        UserError: see `run`; where a ``session`` is given, also that no method has a complete result.
+        UserError: see `run`; also that no method has a complete result, unless results stand ``beside``.
     """
     try:
         with _say_what_failed(protocol, folder.path):
             doing.run()
-            if session and (failure := session.failure()):
-                raise AllFailed(f"no method has a complete result: {failure}")
+            if failure := session.failure():
+                if not beside:
+                    raise AllFailed(f"no method has a complete result: {failure}")
+                warn(f"no method that was trained here has a complete result: {failure}")
     except TimeIsUp:
         return False
     return True

@@ -67,10 +67,10 @@ def gap_alone(look: Callable[[Batch], torch.Tensor], batch: Batch, every: int = 
 
     ``look`` answers for all images, for all in another order, and for each alone (of every so many).
     """
-    together = look(batch)
+    together = look(batch).detach()  # a method may answer with gradients
     order = torch.randperm(len(batch), generator=torch.Generator().manual_seed(0))
-    alone = torch.cat([look(batch.select(torch.tensor([i]))) for i in range(0, len(batch), every)])
-    shuffled = look(batch.select(order))
+    alone = torch.cat([look(batch.select(torch.tensor([i]))).detach() for i in range(0, len(batch), every)])
+    shuffled = look(batch.select(order)).detach()
     gaps = (shuffled - together[order.to(together.device)]).abs().max(), (alone - together[::every]).abs().max()
     return float(max(gaps)) / max(float(together.abs().max()), 1e-30)
 

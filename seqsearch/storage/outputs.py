@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from seqsearch.core.errors import UserError
 from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
+
+_NAME = re.compile(r"[\w@%+=,()-][\w@%+=,(). -]*")
+"""Of a file or folder in an index, without a leading dot."""
 
 
 def check_output(out: Path, suffix: str, force: bool, hint: str = "") -> None:
@@ -53,18 +58,45 @@ def check_ours(out: Path, index: str) -> None:
         raise UserError(f"{out} has other files: name a folder to be made")
 
 
+MOST_INDEX = 8 << 20
+"""Bytes of an index that is read."""
+
+
 def write_folder(out: Path, index: str, files: Mapping[str, bytes]) -> None:
-    """Write files into a folder, ``index`` last, over those of an earlier call.
+    """Write files into a folder, ``index`` last, in place of those that the index of an earlier call lists.
 
     Args:
         files: contents by name; a name may begin with that of a folder and a slash.
+        index: name of a JSON file among ``files``, which lists files under the keys ``file`` or ``files``.
 
     Raises:
         UserError: see `check_ours`; the disk is full, or a file is a link.
     """
     check_ours(out, index)
     folder = Inside.below(out.absolute())
+    before = _listed(folder, index)
     for name in sorted(files, key=lambda name: name == index):
         *folders, file_name = name.split("/")
         with atomic_file(folder.at(*folders), file_name) as file:
             file.write(files[name])
+    for name in before - files.keys():
+        *folders, file_name = name.split("/")
+        folder.at(*folders).remove(file_name)
+
+
+def _listed(folder: Inside, index: str) -> set[str]:
+    """Names below a folder that its index lists; none if there is no index, or it is damaged."""
+    try:
+        found = json.loads(folder.read(index, MOST_INDEX))
+    except (OSError, ValueError, RecursionError):
+        return set()
+    names, rest = set[str](), [found]
+    while rest:
+        value = rest.pop()
+        if isinstance(value, dict):
+            listed = [value.get("file"), *(v if isinstance(v := value.get("files"), list) else ())]
+            names |= {name for name in listed if isinstance(name, str)}
+            rest += value.values()
+        elif isinstance(value, list):
+            rest += value
+    return {name for name in names if all(_NAME.fullmatch(part) for part in name.split("/"))}

@@ -44,11 +44,12 @@ REFUSED = {
     "--look-alikes resnet18": "in the hub's cache",
     "~/data": "--data ~/data is no folder",
     "downloads/": "--from downloads is no folder",
+    "doctor --gpu": "this machine has no GPU",
     "--shift cloc": "a shift of 16384 leaves none to be evaluated",
 }
 """What needs weights or images that are published elsewhere, by a part of its line, and what is said where they are not."""
 BEFORE: dict[str, Callable[[Path], object]] = {
-    "README.md": lambda root: shutil.rmtree(root / "runs/mine"),
+    "README.md": lambda root: (shutil.rmtree(root / "runs/mine"), (root / "mine.py").unlink()),
     "docs/data_sets.md": write_data_sets,
     "docs/drawings.md": write_pictures,
     "docs/custom_method.md": lambda root: (root / "first.py").write_text(first()),

@@ -93,3 +93,8 @@ def test_what_has_results_is_shown(tmp_path: Path, own: Path, orders: Path, besi
     ended = call(*asked, "--out", tmp_path / "run", "--workers", 0)
     assert ended.exit_code == 0, ended.output
     assert "simplecil" in ended.stdout
+    warned = (
+        "no method that was trained here has a complete result: method 'own.py:Second' failed: ValueError"
+        in ended.stderr
+    )
+    assert warned == (beside[0] == "r")
