@@ -109,15 +109,15 @@ def notes(s: ScoreSummary) -> Iterator[Note]:
 
 
 def _compared(s: ScoreSummary, of: Claim) -> Iterator[Note]:
+    kinds = zip(("searched", "held-out"), best(s), (s.searched_placed, s.unseen_placed), stars_of(s), strict=True)
+    for which, methods, placed, stars in reversed(list(kinds)):  # the headline is on held-out methods if there are such
+        yield from cldyb.bold(methods, which)
+        yield from cldyb.marks(placed, stars, which)
     if of.placed:
         yield from cldyb.searched_for(of.placed)
     if s.unseen_drop and s.searched_drop and not (s.unseen_drop.nothing_differs and s.searched_drop.nothing_differs):
         yield note("score.held_out")
         yield from _searched(s.searched_drop, s.searched_placed)
-    kinds = zip(("searched", "held-out"), best(s), (s.searched_placed, s.unseen_placed), stars_of(s), strict=True)
-    for which, methods, placed, stars in kinds:
-        yield from cldyb.bold(methods, which)
-        yield from cldyb.marks(placed, stars, which)
     yield from cldyb.covered(of.drop, max(1, of.groups), s.shared_first)
     rows_compared = sum(d is not None for m in s.methods for d in (m.searched_drop, m.unseen_drop))
     if rows_compared > 1 and not (of.drop.unavailable_because or of.drop.nothing_differs):
