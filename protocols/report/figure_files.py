@@ -97,7 +97,7 @@ def figure_files(view: View, venue: VenueName, kind: FormatName, latex: bool) ->
         for name, (panels, panel) in drawn.items():
             titled = panel.title if len(panels.panels) > 1 else ""
             distinct(panel.figure, titled)
-            caption = " ".join(filter(None, (panels.legend, panel.note)))
+            caption = " ".join(filter(None, (titled and f"{titled}:", panels.legend, panel.note)))
             yield FigureFile(name, shown(caption), shown(panel.label), *_content(name, panel.figure, kind, look))
 
 

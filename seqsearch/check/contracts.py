@@ -129,7 +129,7 @@ def restored(subject: Subject) -> str:
         return wrong
     again = subject.gone_on()
     if names := differing(learned(both), again):
-        return f"{names} differ after one more task: something that training needs is not in state_dict"
+        return f"{names} differ after one more task: state_dict or load_state_dict leaves out what training needs"
     return _looks_alike(subject, both, subject.restored(subject.stored(again), *subject.tasks)) or _third(subject)
 
 
@@ -137,11 +137,13 @@ def _looks_alike(subject: Subject, one: Method, other: Method) -> str:
     """The answer in which a restored method differs from the one that learned both tasks, in words."""
     batch = subject.batch(*subject.tasks)
     if not torch.equal(one.predict(batch), other.predict(batch)):
-        return "a restored method predicts otherwise: something that predict needs is not in state_dict"
+        return "a restored method predicts otherwise: state_dict or load_state_dict leaves out what predict needs"
     if not np.array_equal(one.exemplars(), other.exemplars()):
         return "a restored method has other exemplars(): their rows are not in state_dict"
     if one.feature_space() != other.feature_space():
-        return "a restored method has another feature_space(): what it is made of is not in state_dict"
+        return (
+            "a restored method has another feature_space(): state_dict or load_state_dict leaves out what it is made of"
+        )
     return ""
 
 
@@ -153,7 +155,7 @@ def _third(subject: Subject) -> str:
         for method in (straight, again):
             subject.go_on(method, *tasks)
     names = differing(learned(straight), learned(again))
-    return names and f"{names} differ after a third task: something that training needs is not in state_dict"
+    return names and f"{names} differ after a third task: state_dict or load_state_dict leaves out what training needs"
 
 
 def interrupted(subject: Subject) -> str:

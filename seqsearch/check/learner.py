@@ -193,9 +193,13 @@ class LearnerSubject:
             own = {name: value for name, value in state.items() if not name.startswith("_n_")}
             cut.load_state_dict(own)
             if names := differing(learned(straight), learned(cut)):
-                return f"{names} differ after step {number}: something that learning needs is not in state_dict"
+                return (
+                    f"{names} differ after step {number}: state_dict or load_state_dict leaves out what learning needs"
+                )
             if not torch.equal(straight.predict(self.batch()), cut.predict(self.batch())):
-                return f"classes differ after step {number}: something that predict needs is not in state_dict"
+                return (
+                    f"classes differ after step {number}: state_dict or load_state_dict leaves out what predict needs"
+                )
         return ""
 
     def _early(self) -> str:

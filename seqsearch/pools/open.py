@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,9 @@ FILES = ("names", "split")
 MEMBERS = ("name", "digest", "classes", "native_size", "split_sizes", "given", "images")
 """Attributes that a custom pool must have."""
 
+
+MOST_BESIDE = 10_000
+"""Entries of a folder that are looked at for a name that may have been meant."""
 
 MADE_FROM = "made_from"
 """Attribute of a custom pool with the text that it was made from, by which another process makes it again."""
@@ -95,6 +99,15 @@ def check_pool(text: str) -> None:
         raise UserError(f"pool file {item.target.rpartition(':')[0]!r} does not exist")
 
 
+def _beside(path: Path) -> list[str]:
+    """Folders and Parquet files beside a path that does not exist; none if they cannot be listed."""
+    try:
+        there = [p for p in islice(path.parent.iterdir(), MOST_BESIDE) if p.suffix == ".parquet" or p.is_dir()]
+    except OSError:
+        return []
+    return sorted(p.name for p in there if p.name.isprintable())
+
+
 def _parts(item: Item) -> tuple[Item, dict[str, Any]]:
     """A pool's item without what any pool takes, and that.
 
@@ -117,7 +130,7 @@ def _kind(item: Item) -> Item:
     if item.target in (named := _named()) or (":" in item.target and not os.path.exists(path)):
         return item
     if not os.path.exists(path):
-        meant = did_you_mean(path.name, named)
+        meant = did_you_mean(path.name, [*named, *_beside(path)])
         raise UserError(
             f"pool {item.target!r} does not exist: {meant}name a folder of images, a .parquet file, or one of {', '.join(named)}"
             + "; of a data set name your copy: its folder, or the file that seqsearch pool build makes of it"

@@ -277,3 +277,11 @@ def test_many_files_take_little_room(tmp_path: Path) -> None:
     peak, pickled = map(int, said.stdout.split())
     assert peak / number < 160  # bytes; with an object per file it was 350
     assert pickled / number < 50
+
+
+def test_a_misspelt_path_is_answered_with_what_lies_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "birds.parquet").touch()
+    for written, meant in (("photoz", "photos"), ("brids.parquet", "birds.parquet")):
+        with pytest.raises(UserError, match=f"does not exist: did you mean {meant}\\? name a folder"):
+            build_pool(str(tmp_path / written))
