@@ -24,7 +24,7 @@ _ENTRY = re.compile(r"@\w+\{(?P<key>[^,]+),\n  title = \{(?P<title>.+)\},\n")
 
 
 class Reference(NamedTuple):
-    """An entry of a bibliography: the key that a paper cites it by, its title, and its BibTeX."""
+    """An entry of a bibliography: the key that a paper cites it by, its title without braces, and its BibTeX."""
 
     key: str
     title: str
@@ -35,7 +35,9 @@ class Reference(NamedTuple):
 def known() -> tuple[Reference, ...]:
     """All entries."""
     entries = Path(__file__).with_suffix(".bib").read_text(encoding="utf-8").strip().split("\n\n")
-    return tuple(Reference(m["key"], m["title"], entry) for entry in entries if (m := _ENTRY.match(entry)))
+    return tuple(
+        Reference(m["key"], re.sub("[{}]", "", m["title"]), entry) for entry in entries if (m := _ENTRY.match(entry))
+    )
 
 
 def references(config: Mapping[str, Any]) -> list[Reference]:
