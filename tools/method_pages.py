@@ -57,9 +57,9 @@ def page(name: str) -> str:
     lines = [
         f"# {name}",
         "",
-        _markdown(first),
+        markdown(first),
         "",
-        _markdown(rest),
+        markdown(rest),
         "",
         "## Capabilities",
         "",
@@ -100,7 +100,7 @@ def _section(name: str) -> str:
     reads = {"labels": "labels alone", "frozen": "features of the frozen backbone", "images": "images"}[
         m["caps"]["input"]
     ]
-    lines = [f"### {name}", "", _markdown(first), "", _markdown(rest), "", f"Reads {reads}."]
+    lines = [f"### {name}", "", markdown(first), "", markdown(rest), "", f"Reads {reads}."]
     if m["parameters"]:
         lines += ["", *_parameters(m["parameters"], embedded_of(m["caps"], "learner"))]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
@@ -126,7 +126,7 @@ def main() -> None:
         path.unlink()
 
 
-def _markdown(text: str) -> str:
+def markdown(text: str) -> str:
     """reStructuredText of our docstrings as Markdown: only the literals differ."""
     return re.sub(r"``(.+?)``", r"`\1`", text, flags=re.DOTALL)
 

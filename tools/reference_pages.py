@@ -22,6 +22,7 @@ from protocols.cli.grouped import group_of
 from protocols.cli.main import main as seqsearch_command
 from protocols.report.table import of_words
 from seqsearch.core.settings import HEADINGS
+from tools.method_pages import markdown
 
 DOCS = Path(__file__).parents[1] / "docs"
 GENERATED = "<!-- written by python -m tools.reference_pages -->"
@@ -119,7 +120,7 @@ def _docstring(text: str) -> Iterator[str]:
     for section in griffe.Docstring(text, parser="google").parse():
         kind, value = section.kind.value, section.value
         if kind == "text":
-            yield from (_markdown(value), "")
+            yield from (markdown(value), "")
         elif kind == "examples":
             yield from ("```text", *(line for _, part in value for line in part.split("\n")), "```", "")
         elif kind == "admonition":
@@ -130,13 +131,8 @@ def _docstring(text: str) -> Iterator[str]:
 
 def _item(element: Any) -> str:
     name = getattr(element, "name", "") or getattr(element, "annotation", "")
-    about = " ".join(_markdown(element.description).split("\n"))
+    about = " ".join(markdown(element.description).split("\n"))
     return f"- `{name}`: {about}" if name else f"- {about}"
-
-
-def _markdown(text: str) -> str:
-    """reStructuredText of our docstrings as Markdown: only the literals differ."""
-    return re.sub(r"``(.+?)``", r"`\1`", text, flags=re.DOTALL)
 
 
 def _escaped(text: str) -> str:
