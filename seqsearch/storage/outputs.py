@@ -58,6 +58,8 @@ def check_ours(out: Path, index: str) -> None:
         raise UserError(f"{out} has other files: name a folder to be made")
 
 
+WRITTEN = (".pdf", ".svg", ".pgf", ".png", ".tex", ".bib", ".csv", ".md", ".html")
+"""Endings of figures and tables. A file of another ending that an index lists is never removed."""
 MOST_INDEX = 8 << 20
 """Bytes of an index that is read."""
 
@@ -99,4 +101,4 @@ def _listed(folder: Inside, index: str) -> set[str]:
             rest += value.values()
         elif isinstance(value, list):
             rest += value
-    return {name for name in names if all(_NAME.fullmatch(part) for part in name.split("/"))}
+    return {n for n in names if n.endswith(WRITTEN) and all(_NAME.fullmatch(part) for part in n.split("/"))}

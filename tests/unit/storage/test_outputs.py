@@ -24,14 +24,21 @@ def test_files_that_an_earlier_call_wrote_go(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert written(out, "a.pdf", "one/b.pdf") == {"a.pdf", "one/b.pdf", "index.json"}
     (out / "mine.txt").write_text("kept")
-    assert written(out, "a.pdf", "c.pdf") == {"a.pdf", "c.pdf", "mine.txt", "index.json"}
+    (out / "entry").write_text("kept")
+    (out / "index.json").write_text('{"files": ["a.pdf", "one/b.pdf", "mine.txt", "entry"]}')
+    assert written(out, "a.pdf", "c.pdf") == {"a.pdf", "c.pdf", "mine.txt", "entry", "index.json"}
 
 
 @pytest.mark.parametrize(
     "index",
-    ['{"files": ["../outside.txt"]}', '{"files": ["/etc/x", ".", "..", "a/../../outside.txt"]}', "[[[", '{"files": 3}',
-     '{"file": "link.txt"}'],
-)  # fmt: skip
+    [
+        '{"files": ["../outside.txt"]}',
+        '{"files": ["/etc/x", ".", "..", "a/../../outside.txt"]}',
+        "[[[",
+        '{"files": 3}',
+        '{"file": "link.txt"}',
+    ],
+)
 def test_an_index_of_others_removes_nothing_outside(index: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
