@@ -57,12 +57,23 @@ class Layout:
 
 LAYOUTS = (
     Layout(
-        "cifar-100", ("train",), ("test",), "meta", "fine_labels", "fine_label_names", ("coarse_labels", "coarse_label_names")
+        "cifar-100",
+        ("train",),
+        ("test",),
+        "meta",
+        "fine_labels",
+        "fine_label_names",
+        ("coarse_labels", "coarse_label_names"),
     ),
     Layout(
-        "cifar-10", tuple(f"data_batch_{i}" for i in range(1, 6)), ("test_batch",), "batches.meta", "labels", "label_names"
+        "cifar-10",
+        tuple(f"data_batch_{i}" for i in range(1, 6)),
+        ("test_batch",),
+        "batches.meta",
+        "labels",
+        "label_names",
     ),
-)  # fmt: skip
+)
 
 
 @dataclass

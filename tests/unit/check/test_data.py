@@ -42,19 +42,34 @@ BREAKS = {
     "P1 ": ("    digest = ''", "digest is empty"),
     "P1  ": ("    classes = (ClassInfo('a', 'g', 6), ClassInfo('a', 'g', 6))", "class 'a' of group 'g' is there twice"),
     "P1   ": ("    given = np.full(12, 3, np.uint8)", "given must be None or a uint8 array [12]"),
-    "P2": ("    classes = (ClassInfo('a', 'g', 9), ClassInfo('b', 'g', 3))", "class 'b' of pool 'mine' has 3 image(s), too few"),
+    "P2": (
+        "    classes = (ClassInfo('a', 'g', 9), ClassInfo('b', 'g', 3))",
+        "class 'b' of pool 'mine' has 3 image(s), too few",
+    ),
     "P3": ("    def value(self, rows):\n        return rows - rows.min()", "differs when it is read alone"),
-    "P3 ": ("    def images(self, rows, view):\n        return np.zeros((len(rows), 1, 8, 8))", "images() returned float64"),
-    "P3  ": ("    def value(self, rows):\n        raise OSError('the disk is gone')", "OSError: the disk is gone (mine.py:"),
-    "P4": ("    def value(self, rows):\n        return rows + (threading.current_thread() is not threading.main_thread())",
-           "images differ"),
+    "P3 ": (
+        "    def images(self, rows, view):\n        return np.zeros((len(rows), 1, 8, 8))",
+        "images() returned float64",
+    ),
+    "P3  ": (
+        "    def value(self, rows):\n        raise OSError('the disk is gone')",
+        "OSError: the disk is gone (mine.py:",
+    ),
+    "P4": (
+        "    def value(self, rows):\n        return rows + (threading.current_thread() is not threading.main_thread())",
+        "images differ",
+    ),
     "P5": ("    digest = str(os.getpid())", "digest differ there: digest: make it of the content"),
-    "P5 ": ("    classes = (ClassInfo(f'a {os.getpid()}', 'g', 6), ClassInfo('b', 'g', 6))",
-            "classes differ there: classes: sort"),
+    "P5 ": (
+        "    classes = (ClassInfo(f'a {os.getpid()}', 'g', 6), ClassInfo('b', 'g', 6))",
+        "classes differ there: classes: sort",
+    ),
     "P5  ": ("    def value(self, rows):\n        return rows + os.path.exists('beside.txt')", "images differ there"),
-    "P5   ": ("    def __init__(self, option=0):\n        open('beside.txt').close()",
-              "it cannot be made there (pool "),
-}  # fmt: skip
+    "P5   ": (
+        "    def __init__(self, option=0):\n        open('beside.txt').close()",
+        "it cannot be made there (pool ",
+    ),
+}
 
 
 def checked(text: str) -> Result:

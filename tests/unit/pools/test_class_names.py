@@ -29,7 +29,7 @@ def fish(tmp_path: Path) -> Path:
 def pixels(pool: object, row: int) -> int:
     from seqsearch.pools.base import View
 
-    return int(pool.images(np.array([row]), View(9))[0, 0, 0, 0])  # type: ignore[attr-defined]
+    return int(pool.images(np.array([row]), View(9))[0, 0, 0, 0])
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_folders_get_the_names_of_a_file(fish: Path, file: str, text: str) -> No
         ("goldfish", "fish", 2),
         ("tench, Tinca tinca", "fish", 1),
     ]
-    assert [pool.where(row) for row in range(3)] == ["n01443537/a.png", "n01443537/b.png", "n01440764/c.png"]  # type: ignore[attr-defined]
+    assert [pool.where(row) for row in range(3)] == ["n01443537/a.png", "n01443537/b.png", "n01440764/c.png"]
     assert [pixels(pool, row) for row in range(3)] == [0, 1, 2]
     assert pool.digest != plain.digest
 
