@@ -7,30 +7,27 @@ from pathlib import Path
 import pytest
 
 from tests.programs import needs
-from tests.unit.report.browser import chromium, opened
+from tests.unit.report.browser import window
 from tests.unit.report.report_pages import PAGES, written
 
 pytestmark = [pytest.mark.long, needs("chromium")]
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     out = tmp_path_factory.mktemp("pages")
-    return {f"{name}-{i}": page for name in PAGES for i, page in enumerate(written(name, out / name))}
+    texts = {out / f"{name}-{i}.html": page for name in PAGES for i, page in enumerate(written(name, out / name))}
+    for file, page in texts.items():
+        file.write_text(page, "utf-8")
+    return list(texts)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
-def test_pages_are_whole_and_accessible(pages: dict[str, str], tmp_path: Path, width: int, scheme: str) -> None:
-    for name, said in opened(tmp_path, pages, width, scheme).items():
-        assert (said["width"], said["dark"]) == (width, scheme == "dark"), name
-        assert (said["beyond"], said["cut"], said["requests"]) == (0, [], []), name
-        assert said["violations"] == [], name
-
-
-def test_the_console_has_no_error(pages: dict[str, str], tmp_path: Path) -> None:
-    for name, text in pages.items():
-        (tmp_path / f"{name}.html").write_text(text, "utf-8")
-        done = chromium("light", "--enable-logging=stderr", "--dump-dom", f"file://{tmp_path}/{name}.html")
-        assert "CONSOLE" not in done.stderr, name
-        assert "</main>" in done.stdout, name
+def test_pages_are_whole_and_accessible(pages: list[Path], width: int, scheme: str) -> None:
+    with window(width, scheme) as shown:
+        for page in pages:
+            shown.show(page)
+            assert (shown.requests, shown.console) == ([page.as_uri()], []), page
+            assert shown.measured() == {"width": width, "dark": scheme == "dark", "beyond": 0, "cut": []}, page
+            assert shown.violations() == [], page

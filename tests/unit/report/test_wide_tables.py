@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from protocols.report.shapes import Line, curves
 from protocols.report.table import PERCENT, Column, Layout, table
 from protocols.report.view import Tile, View
 from tests.programs import needs
+from tests.unit.report.browser import window
 
 STAND_IN = '<p class="standin">Stand-in data.</p></main>'
 INTERVAL = "-13.3 [-65.1, 39.3]"
@@ -22,26 +21,15 @@ HEADINGS = (
     "Method", "found (searched)", "found (held out)", "random", "easy", "given", "held-out pool", "drop (searched)",
     "drop (held out)", "bound, found", "over NCM, found", "bound, random", "over NCM, random",
 )  # fmt: skip
-MEASURE = """<script>document.title = [...document.querySelectorAll(".scroll")].map(e => e.scrollWidth - e.clientWidth)
-  + ";" + (document.documentElement.scrollWidth - document.documentElement.clientWidth)
-  + ";" + [...document.querySelectorAll("tbody tr")].map(e => e.clientHeight)</script>"""
-WIDTHS = """<script>document.querySelectorAll("details").forEach(e => e.open = true); parent.postMessage(
-  document.documentElement.scrollWidth - document.documentElement.clientWidth
-  + "," + Math.max(...[...document.querySelectorAll(".scroll, dd")].map(
-    e => e.matches("dd") ? 100 * (e.clientWidth < 100) : e.scrollWidth - e.clientWidth))
-  + "," + getComputedStyle(document.querySelector(".standin")).position, "*")</script>"""
-FRAME = """<iframe width="{}" height="900" frameborder="0" src="page.html"></iframe>
-<script>onmessage = said => document.title = said.data</script>"""
+WIDEST = """Math.max(...[...document.querySelectorAll(".scroll, dd")].map(
+  e => e.matches("dd") ? 100 * (e.clientWidth < 100) : e.scrollWidth - e.clientWidth))"""
 needs_chromium = needs("chromium")
 
 
-def shown(page: Path, width: int = 1400) -> str:
-    """The title that a script of a page gives it."""
-    command = ["chromium", "--headless", "--no-sandbox", f"--window-size={width},900", "--virtual-time-budget=3000"]
-    done = subprocess.run(
-        [*command, "--dump-dom", f"file://{page}"], capture_output=True, text=True, timeout=60, check=True
-    )
-    return done.stdout.partition("<title>")[2].partition("</title>")[0]
+def written(folder: Path, view: View) -> Path:
+    page = folder / "page.html"
+    page.write_text(html(view, "t").replace("</main>", STAND_IN), "utf-8")
+    return page
 
 
 def named(name: str) -> View:
@@ -70,12 +58,10 @@ def named(name: str) -> View:
 @pytest.mark.parametrize("length", [50, 200])
 @pytest.mark.parametrize("width", [360, 1280])
 def test_no_name_makes_a_page_wider_than_its_window(tmp_path: Path, width: int, length: int) -> None:
-    page = html(named("n" * length), "t").replace("Content-Security-Policy", "x").replace("</main>", STAND_IN + WIDTHS)
-    (tmp_path / "page.html").write_text(page)
-    (tmp_path / "frame.html").write_text(FRAME.format(width))
-    page_beyond, beyond, _ = shown(tmp_path / "frame.html").split(",")
-    assert page_beyond == "0"
-    assert width == 360 or int(beyond) < 100, "descriptions of columns have room"
+    with window(width) as shown:
+        shown.show(written(tmp_path, named("n" * length)))
+        assert shown.measured()["beyond"] == 0
+        assert width == 360 or shown.page.evaluate(WIDEST) < 100, "descriptions of columns have room"
 
 
 @needs_chromium
@@ -83,10 +69,10 @@ def test_a_printed_page_cuts_no_table_and_covers_nothing(tmp_path: Path) -> None
     layout = Layout("methods", "Methods", tuple(Column(h, h) for h in HEADINGS))
     rows = [(m, *[INTERVAL] * 12) for m in ("slca", "ranpac@dinov2_vits14")]
     view = View(section="score", name="t", kind="t", headline=note("mcil.equal"), key=(table(layout, "", rows),))
-    page = html(view, "t").replace("Content-Security-Policy", "x").replace("@media print", "@media all")
-    (tmp_path / "page.html").write_text(page.replace("</main>", STAND_IN + WIDTHS))
-    (tmp_path / "frame.html").write_text(FRAME.format(704))
-    assert shown(tmp_path / "frame.html") == "0,0,static"
+    with window(704) as shown:
+        shown.show(written(tmp_path, view), "print")
+        assert (shown.measured()["beyond"], shown.page.evaluate(WIDEST)) == (0, 0)
+        assert shown.page.evaluate("getComputedStyle(document.querySelector('.standin')).position") == "static"
 
 
 @needs_chromium
@@ -95,10 +81,9 @@ def test_a_wide_table_is_whole_at_1200_pixels_and_breaks_no_names(tmp_path: Path
     layout = Layout("methods", "Methods", tuple(Column(h, h) for h in HEADINGS))
     wide = table(layout, "", [(m, *cells) for m in ("slca", "guess.py:Guess", "ranpac@dinov2_vits14")])
     view = View(section="score", name="t", kind="t", headline=note("mcil.equal"), key=(wide,))
-    body = html(view, "t").replace("Content-Security-Policy", "x").replace("</body>", f"{MEASURE}</body>")
-    (tmp_path / "page.html").write_text(body)
-    found = re.search(r"(\d+);(-?\d+);(\d+),(\d+),(\d+)", shown(tmp_path / "page.html", 1200))
-    assert found is not None
-    beyond, page_beyond, *rows = map(int, found.groups())
-    assert (beyond, page_beyond) == (0, 0)
-    assert max(rows) - min(rows) <= 1
+    with window(1200) as shown:
+        shown.show(written(tmp_path, view))
+        assert (shown.measured()["beyond"], shown.page.evaluate(WIDEST)) == (0, 0)
+        rows = shown.page.evaluate("[...document.querySelectorAll('tbody tr')].map(e => e.clientHeight)")
+        assert len(rows) == 3
+        assert max(rows) - min(rows) <= 1

@@ -10,7 +10,7 @@ import seqsearch as ss
 from protocols.report.site.entry import entry_of
 from tests.programs import needs
 from tests.unit.api.small import SMALL
-from tests.unit.report.browser import chromium, opened
+from tests.unit.report.browser import window
 from tests.unit.report.site.made import Fields, changed, ended
 
 LONG = "a_very_long_name_without_any_space_" * 6
@@ -36,15 +36,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
-def test_pages_are_whole_and_accessible(site: Path, tmp_path: Path, width: int, scheme: str) -> None:
-    pages = {name: (site / f"{name}.html").read_text("utf-8") for name in ("index", "run0")}
-    for name, said in opened(tmp_path, pages, width, scheme).items():
-        assert (said["width"], said["dark"]) == (width, scheme == "dark"), name
-        assert (said["beyond"], said["cut"], said["requests"]) == (0, [], []), name
-        assert said["violations"] == [], name
-
-
-def test_the_console_has_no_error(site: Path) -> None:
-    done = chromium("light", "--enable-logging=stderr", "--dump-dom", f"file://{site}/index.html")
-    assert "CONSOLE" not in done.stderr
-    assert "Leaderboard" in done.stdout
+def test_pages_are_whole_and_accessible(site: Path, width: int, scheme: str) -> None:
+    with window(width, scheme) as shown:
+        for name in ("index", "run0"):
+            page = site / f"{name}.html"
+            shown.show(page)
+            assert (shown.requests, shown.console) == ([page.as_uri()], []), name
+            assert shown.measured() == {"width": width, "dark": scheme == "dark", "beyond": 0, "cut": []}, name
+            assert shown.violations() == [], name
