@@ -104,7 +104,7 @@ def tables(
     if wrong := next((key for key in asked if key not in KEYS), None):
         raise UserError(f"--costs {shown(wrong)[:80]}: {did_you_mean(wrong, KEYS)}there are {', '.join(KEYS)}")
     found, notes = tables_of(runs, Wanted(names, _listed(columns), asked))
-    written = dict(files(found, notes, kind, intervals, macros))
+    written = dict(files(runs, found, notes, kind, intervals, macros))
     if paragraph:
         if kind not in ("latex", "markdown"):
             raise UserError(f"--paragraph has no form for --to {kind}: choose latex or markdown")

@@ -16,7 +16,7 @@ from seqsearch.stats.interval import Interval
 
 IntervalForm = Literal["brackets", "scripts", "plus-minus", "none"]
 FORMS: tuple[IntervalForm, ...] = get_args(IntervalForm)
-PREAMBLE = r"""\usepackage{booktabs,makecell,siunitx,textcomp,threeparttable}
+PREAMBLE = r"""\usepackage{adjustbox,booktabs,makecell,siunitx,textcomp,threeparttable}
 \sisetup{detect-weight,mode=text,retain-explicit-plus,group-digits=integer,group-minimum-digits=4,group-separator={,}}
 """
 """What a document needs that has such tables."""
@@ -65,8 +65,12 @@ def tabular(table: Table, intervals: IntervalForm = "brackets") -> str:
     )
 
 
-def floating(table: Table, intervals: IntervalForm, notes: Sequence[str] = ()) -> str:
-    """A ``table`` with its title as caption, a label, and notes below; see `tabular`."""
+def floating(table: Table, intervals: IntervalForm, notes: Sequence[str] = (), run: str = "") -> str:
+    """A ``table`` with its title as caption, a label, and notes below; see `tabular`. One that is too wide is made smaller.
+
+    Args:
+        run: name of the run, or of the runs; a part of the label.
+    """
     letters = letters_across(table, intervals)
     across, size = "*" * (letters > COLUMN), r"\footnotesize" if letters > PAGE else r"\small"
     items = [rf"\item {tex(note)}" for note in notes]
@@ -76,12 +80,12 @@ def floating(table: Table, intervals: IntervalForm, notes: Sequence[str] = ()) -
         [
             rf"\begin{{table{across}}}",
             rf"\centering{size}\setlength{{\tabcolsep}}{{3.5pt}}",
-            r"\begin{threeparttable}",
+            r"\begin{adjustbox}{max width=\linewidth}\begin{threeparttable}",
             rf"\caption{{{caption}}}",
-            rf"\label{{tab:{_letters(table.name)}}}",
+            rf"\label{{tab:{'-'.join(_label(part) for part in (run, table.name) if part)}}}",
             tabular(table, intervals).rstrip(),
             *below,
-            r"\end{threeparttable}",
+            r"\end{threeparttable}\end{adjustbox}",
             rf"\end{{table{across}}}",
             "",
         ]
@@ -177,10 +181,13 @@ class Macro(NamedTuple):
     text: str
 
 
-def macros(table: Table, prefix: str = "") -> Iterator[Macro]:
-    """A command for each figure of a table: ``\\MethodsRanpacAccFound``, and ``...Low`` and ``...High`` of its interval.
+def macros(table: Table, run: str = "") -> Iterator[Macro]:
+    """A command for each figure of a table: ``\\MethodsMineRanpacAccFound``, and ``...Low`` and ``...High`` of its interval.
 
-    Names are made of the table, the words of the row and the key of the column. A name that is taken gets a number.
+    Names are made of the table, the run, the words of the row and the key of the column. A name that is taken gets a number.
+
+    Args:
+        run: its name, where it is in no column of the table.
     """
     taken = set[str]()
     for number, row in enumerate(table.rows, 1):
@@ -190,7 +197,7 @@ def macros(table: Table, prefix: str = "") -> Iterator[Macro]:
             if column.left:
                 continue
             cell = column.cell(value)
-            base = name = f"{prefix}{_letters(table.name)}{of_row}{_letters(column.key)}"
+            base = name = f"{_letters(table.name)}{_letters(run)}{of_row}{_letters(column.key)}"
             again = 2
             while name in taken:
                 name, again = base + _letters(str(again)), again + 1
@@ -203,6 +210,11 @@ def macros(table: Table, prefix: str = "") -> Iterator[Macro]:
 def commands(found: Sequence[Macro]) -> str:
     """Definitions, a line each."""
     return "".join(rf"\newcommand{{\{m.name}}}{{{tex(m.text)}}}" + "\n" for m in found)
+
+
+def _label(text: str) -> str:
+    """A text as a part of a label: letters, digits and hyphens."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")
 
 
 def _letters(text: str) -> str:

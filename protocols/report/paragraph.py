@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
+from protocols.evaluate.common.source import read_source, run_of
 from protocols.report.latex import tex
 from protocols.report.references import Reference, references
 from protocols.report.table_files import ENDINGS
-from protocols.report.text import enumerated
+from protocols.report.text import enumerated, without_options
 from protocols.report.view import View, view_of_run
+from seqsearch.core.errors import UserError
 from seqsearch.core.text import counted, shown
 from seqsearch.core.typed import fits
 from seqsearch.results.digest import run_digest
-from seqsearch.results.run import read_config
+from seqsearch.results.run import read_config, read_results
 
 COUNTS = {
     "experiences": "experience",
@@ -27,6 +31,8 @@ COUNTS = {
     "seeds": "training seed",
 }
 """Settings that are numbers, in words."""
+OF_SCORE = {"searched": "found", "heldout": "random (held-out pool)"}
+"""Kinds of sequences that a sentence does not call by their names."""
 PROGRAMS = ("torch", "timm", "numpy", "scipy", "scikit-learn")
 _FILES = re.compile(r"[a-z_]+\.(parquet|json|yaml)")
 
@@ -42,26 +48,29 @@ def of_runs(runs: Sequence[Path], form: Literal["latex", "markdown"]) -> dict[st
         config = read_config(run)
         of_run = references(config)
         cited |= {r.key: r.bibtex for r in of_run}
-        text = paragraph(view_of_run(run), config, run_digest(run))
+        text = paragraph(run, config)
         found.append(latex(text, of_run) if form == "latex" else f"{shown(text)}\n")
     return {f"paragraph.{ENDINGS[form]}": "\n".join(found), "references.bib": "\n\n".join(cited.values()) + "\n"}
 
 
-def paragraph(view: View, config: Mapping[str, Any], digest: str) -> str:
+def paragraph(run: Path, config: Mapping[str, Any]) -> str:
     """Plain text, of one run.
 
     Args:
         config: ``config.json`` of the run.
-        digest: of the files of the run.
     """
-    return " ".join(
-        [*(t for t in view.how if not _FILES.search(t)), *_sentences(config), *_conditions(view), _made(config, digest)]
-    )
+    view = view_of_run(run)
+    said = (*_data(config), *_methods(config), *_sequences(run, config), *_conditions(view))
+    return " ".join([*_how(view), *said, _made(config, run_digest(run))])
 
 
-def _sentences(config: Mapping[str, Any]) -> Iterator[str]:
-    """Data, splits, methods, numbers of sequences and seeds."""
-    settings, identity = (_mapping(config.get(name)) for name in ("settings", "identity"))
+def _how(view: View) -> list[str]:
+    return [text for text in view.how if not _FILES.search(text)]
+
+
+def _data(config: Mapping[str, Any]) -> Iterator[str]:
+    """Pools, splits and images."""
+    settings, identity = _parts(config)
     pools = identity.get("pools")
     said = [p for p in pools if isinstance(p, dict)] if isinstance(pools, list) else []
     if said:
@@ -79,22 +88,91 @@ def _sentences(config: Mapping[str, Any]) -> Iterator[str]:
         if config.get("protocol") in ("cldyb", "duel") and isinstance(searched, int | float):
             rest = trained - searched
             yield f"Searches trained on {searched:g} of the training images and were rewarded on the other {rest:g}."
-    if methods := _mapping(identity.get("methods")):
-        backbones = list(dict.fromkeys(str(_mapping(m).get("backbone")) for m in methods.values()))
-        yield f"Methods: {enumerated(list(map(str, methods)))}, on {enumerated(backbones)}."
-    numbers = [(n, word) for key, word in COUNTS.items() if fits(n := settings.get(key), int) and n]
+
+
+def _methods(config: Mapping[str, Any]) -> Iterator[str]:
+    """Methods and backbones, those whose results were taken over included."""
+    _, identity = _parts(config)
+    methods, others = _mapping(identity.get("methods")), _mapping(identity.get("taken_over"))
+    if methods or others:
+        backbones = dict.fromkeys(
+            [*(str(_mapping(m).get("backbone")) for m in methods.values()), *map(str, others.values())]
+        )
+        yield f"Methods: {enumerated(list(map(str, [*methods, *others])))}, on {enumerated(list(backbones))}."
+
+
+def _sequences(run: Path, config: Mapping[str, Any]) -> Iterator[str]:
+    """Their number and sizes, and the search for them."""
+    settings, _ = _parts(config)
+    if config.get("protocol") == "score":
+        yield _fixed(run)
+        yield from _taken_over(config)
+        return
     if fits(tasks := settings.get("tasks"), int) and tasks:
         size = settings.get("classes_per_task")
         of = f" of {counted(size, 'class')}" if fits(size, int) and size else ""
         yield f"A sequence had {counted(tasks, 'task')}{of}."
-    if numbers:
+    yield from _search(settings)
+    yield from _counts(settings)
+
+
+def _counts(settings: Mapping[str, Any]) -> Iterator[str]:
+    if numbers := [(n, word) for key, word in COUNTS.items() if fits(n := settings.get(key), int) and n]:
         seed = settings.get("seed", 0)
-        yield f"There were {enumerated([counted(n, word) for n, word in numbers])}; the seed of the study was {seed}."
+        yield f"The study had {enumerated([counted(n, word) for n, word in numbers])}; its seed was {seed}."
+
+
+def _search(settings: Mapping[str, Any]) -> Iterator[str]:
+    """How a search by training chose each task; nothing of other settings."""
+    wanted = ("candidates", "condensed", "simulations", "lookahead")
+    proposed, evaluated, simulations, ahead = (n if fits(n := settings.get(key), int) else None for key in wanted)
+    if proposed is None or evaluated is None or simulations is None or ahead is None:
+        return
+    if settings.get("selector") == "mcts":
+        yield (
+            f"At each step {min(evaluated, proposed)} of {counted(proposed, 'proposed task')} were evaluated by "
+            f"{counted(simulations, 'simulation')}, with {counted(ahead, 'further task')} behind each."
+        )
+    else:
+        yield f"At each step one of {counted(proposed, 'proposed task')} was chosen (selector {settings.get('selector')})."
+
+
+def _fixed(run: Path) -> str:
+    """The sequences of a score, which did not choose their sizes."""
+    sequences = [s for s in read_results(run).sequences if s.kind != "joint"]
+    kinds = Counter(OF_SCORE.get(s.kind, s.kind) for s in sequences)
+    tasks, sizes = {len(s.tasks) for s in sequences}, {len(t.classes) for s in sequences for t in s.tasks}
+    return (
+        f"The evaluation used {enumerated([f'{n} {kind}' for kind, n in kinds.items()])} sequence{'s' * (len(sequences) > 1)} of "
+        f"{_between(tasks, 'task')}, each of {_between(sizes, 'class')}."
+    )
+
+
+def _between(numbers: Collection[int], word: str) -> str:
+    low, high = min(numbers), max(numbers)
+    return counted(low, word) if low == high else f"{low} to {counted(high, word)}"
+
+
+def _taken_over(config: Mapping[str, Any]) -> Iterator[str]:
+    """Where the sequences of a score came from, how they were found, and whose results were taken over with them.
+
+    How they were found is said only if the run that found them is there, and as it was.
+    """
+    settings, identity = _parts(config)
+    source = str(settings.get("source"))
+    yield f"The sequences are those of {source}."
+    run = run_of(source, Path(str(config.get("directory"))), settings.get("by_name") is True)
+    with suppress(UserError):
+        if run and read_source(run, str(settings.get("which"))).digest == identity.get("source"):
+            found, _ = _parts(read_config(run))
+            yield " ".join([*_how(view_of_run(run)), *_search(found), *_counts(found)])
+    if others := list(_mapping(identity.get("taken_over"))):
+        yield f"Results of {enumerated(others)} were taken over with them."
 
 
 def _conditions(view: View) -> Iterator[str]:
     """What the intervals are over and conditional on."""
-    return (note.text for notes in view.ordered for note in notes if note.level == "condition")
+    return (without_options(note.text) for notes in view.ordered for note in notes if note.level == "condition")
 
 
 def _made(config: Mapping[str, Any], digest: str) -> str:
@@ -106,6 +184,11 @@ def _made(config: Mapping[str, Any], digest: str) -> str:
         f"Computed by seqsearch {versions.get('seqsearch', '-')} with {enumerated(programs)}{device}. "
         f"Digest of the run: {digest}."
     )
+
+
+def _parts(config: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Settings and identity."""
+    return _mapping(config.get("settings")), _mapping(config.get("identity"))
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

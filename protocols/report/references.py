@@ -43,8 +43,8 @@ def known() -> tuple[Reference, ...]:
 def references(config: Mapping[str, Any]) -> list[Reference]:
     """Of a run, from its ``config.json``; custom methods add none."""
     identity = config.get("identity")
-    methods = identity.get("methods") if isinstance(identity, dict) else None
-    labels = methods if isinstance(methods, dict) else {}
+    said = [identity.get(key) for key in ("methods", "taken_over")] if isinstance(identity, dict) else []
+    labels = [label for methods in said if isinstance(methods, dict) for label in methods]
     protocol = str(config.get("protocol"))
     kind: ItemKind = "learner" if protocol == "online" else "method"
     titles = [OF_PROTOCOL.get(protocol, ""), *titles_of(kind, map(str, labels))]

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 from protocols.report.costs import with_costs
 from protocols.report.latex import PREAMBLE, IntervalForm, commands, floating, macros
 from protocols.report.table import Column, Table
+from protocols.report.text import without_options
 from protocols.report.view import View, names_of, view_of_run
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import did_you_mean, shown
@@ -57,7 +58,7 @@ def tables_of(runs: Sequence[Path], wanted: Wanted) -> tuple[list[Table], list[s
             if table.name == name
         ]
         found.append(_stacked(parts, len(runs)))
-    notes = dict.fromkeys(n.text for view in views for n in view.ordered[0])
+    notes = dict.fromkeys(without_options(n.text) for view in views for n in view.ordered[0] if n.level != "advice")
     return [_columns(table, wanted.columns) for table in found], list(notes)
 
 
@@ -103,10 +104,10 @@ def _columns(table: Table, keys: Sequence[str]) -> Table:
     return table.only(keys)
 
 
-def written(table: Table, kind: TableFormat, intervals: IntervalForm, notes: Sequence[str]) -> str:
+def written(table: Table, kind: TableFormat, intervals: IntervalForm, notes: Sequence[str], runs: Sequence[str]) -> str:
     """A table in this format; LaTeX has the notes below it."""
     if kind == "latex":
-        return floating(table, intervals, notes)
+        return floating(table, intervals, notes, "-".join(runs))
     if kind == "csv":
         return table.csv()
     if kind == "markdown":
@@ -118,12 +119,19 @@ def written(table: Table, kind: TableFormat, intervals: IntervalForm, notes: Seq
 
 
 def files(
-    tables: Sequence[Table], notes: Sequence[str], kind: TableFormat, intervals: IntervalForm, with_macros: bool
+    runs: Sequence[Path],
+    tables: Sequence[Table],
+    notes: Sequence[str],
+    kind: TableFormat,
+    intervals: IntervalForm,
+    with_macros: bool,
 ) -> Iterator[tuple[str, str]]:
-    """File names and contents."""
+    """File names and contents of tables of runs."""
+    names = names_of(runs)
     for table in tables:
-        yield f"{table.name}.{ENDINGS[kind]}", written(table, kind, intervals, notes)
+        yield f"{table.name}.{ENDINGS[kind]}", written(table, kind, intervals, notes, names)
     if kind == "latex":
         yield "preamble.tex", PREAMBLE
     if with_macros:
-        yield "macros.tex", commands([m for table in tables for m in macros(table)])
+        alone = names[0] if len(names) == 1 else ""
+        yield "macros.tex", commands([m for table in tables for m in macros(table, alone)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 
@@ -46,6 +47,11 @@ def line(text: str, style: str = "") -> Text:
 def unbroken(text: str) -> Text:
     """As `line`, of what may be copied, as a digest or a path: it is never broken."""
     return Text(shown(text), no_wrap=True, overflow="ignore")
+
+
+def without_options(text: str) -> str:
+    """A note for a paper: without options and pages of the documentation in parentheses."""
+    return re.sub(r" \((--|docs/)[^()]*\)", "", text)
 
 
 def percent(fraction: float) -> str:

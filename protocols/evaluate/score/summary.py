@@ -33,8 +33,8 @@ from seqsearch.results.run import FOUND, RunResults, read_results
 from seqsearch.stats.accuracy import acc
 from seqsearch.stats.drop import Drop, GapDifference
 
-IN_WORDS = {"searched": "found", "heldout": "held-out"}
-"""Kinds of sequences that have another name in words."""
+IN_WORDS = {"searched": "found sequences", "heldout": "sequences of the held-out pool"}
+"""Kinds of sequences that are not called by their names."""
 
 
 @dataclass(frozen=True)
@@ -207,9 +207,9 @@ def _at_chance(data: RunResults, labels: Sequence[str]) -> tuple[AtChance, ...]:
     kinds: dict[str, list[TaskSequence]] = {}
     for s in data.sequences:
         if s.kind != "joint":
-            kinds.setdefault(IN_WORDS.get(s.kind, s.kind), []).append(s)
+            kinds.setdefault(IN_WORDS.get(s.kind, f"{s.kind} sequences"), []).append(s)
     asked = [(m, words, evaluated_on(data, m, some).flat) for m in labels for words, some in kinds.items()]
-    return tuple(a for m, words, ended in asked if (a := at_chance(m, f"on {words} sequences", ended)))
+    return tuple(a for m, words, ended in asked if (a := at_chance(m, f"on {words}", ended)))
 
 
 def _one_task(data: RunResults) -> bool:

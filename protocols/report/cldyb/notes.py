@@ -86,8 +86,15 @@ def tiles(s: Summary) -> Iterator[Tile]:
         yield from tiles_of(s.overall.drop, s.placed)
 
 
+def seeds_alone(drop: Drop) -> bool:
+    """Whether the accuracies shown differ only because found sequences have more training seeds."""
+    return drop.nothing_differs and percent(drop.found) != percent(drop.random)
+
+
 def tiles_of(drop: Drop, placed: Placed | None) -> Iterator[Tile]:
     """Accuracies, the relative drop, and where the found sequences stand among the random ones."""
+    if seeds_alone(drop):
+        return
     yield Tile(f"{percent(drop.found)} %", "final Acc, found sequences", "found")
     yield Tile(f"{percent(drop.random)} %", "final Acc, random sequences", "random")
     if drop.nothing_differs:
@@ -162,6 +169,8 @@ def covered(drop: Drop, searches: int = 1, shared_first: bool = True) -> Iterato
 
     ``searches``: groups of methods that have found sequences of their own; ``shared_first``: all sequences begin with one task.
     """
+    if seeds_alone(drop):
+        yield note("cldyb.other_seeds", found=drop.found, random=drop.random)
     if drop.nothing_differs:
         return
     if drop.unavailable_because:

@@ -11,7 +11,12 @@ TEXTS = {
     "cldyb.no_comparison": Text(
         "headline", "Found and random sequences cannot be compared in this run; the warnings say why."
     ),
-    "cldyb.equal": Text("headline", "Found and random sequences do not differ at all."),
+    "cldyb.equal": Text("headline", "With equal training seeds, found and random sequences do not differ at all."),
+    "cldyb.other_seeds": Text(
+        "finding",
+        "Final Acc is {found:percent} % on found and {random:percent} % on random sequences, because found ones have more "
+        "training seeds.",
+    ),
     "cldyb.same_digits": Text("headline", "Found and random sequences score the same to 0.1 %."),
     "cldyb.too_few": Text(
         "headline",

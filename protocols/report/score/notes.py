@@ -109,7 +109,13 @@ def notes(s: ScoreSummary) -> Iterator[Note]:
 
 
 def _compared(s: ScoreSummary, of: Claim) -> Iterator[Note]:
-    kinds = zip(("searched", "held-out"), best(s), (s.searched_placed, s.unseen_placed), stars_of(s), strict=True)
+    kinds = zip(
+        ("found (searched)", "found (held out)"),
+        best(s),
+        (s.searched_placed, s.unseen_placed),
+        stars_of(s),
+        strict=True,
+    )
     for which, methods, placed, stars in reversed(list(kinds)):  # the headline is on held-out methods if there are such
         yield from cldyb.bold(methods, which)
         yield from cldyb.marks(placed, stars, which)
@@ -132,8 +138,11 @@ def _compared(s: ScoreSummary, of: Claim) -> Iterator[Note]:
 
 def _searched(drop: Drop, placed: Placed | None) -> Iterator[Note]:
     """The verdict for methods that were searched with, where the headline is on others."""
+    if drop.nothing_differs:
+        yield note("score.searched_equal")
+        return
     yield note("score.searched", found=drop.found, random=drop.random, drop=drop.relative)
-    if placed and not drop.nothing_differs:
+    if placed:
         t = placed.test
         yield note("score.searched_rank", end=t.end, p=t.p, as_extreme=t.as_extreme, random=t.random)
 
@@ -154,7 +163,9 @@ TEXTS = {
         "headline", "{methods:n method} {methods:was/were} scored; found and random sequences were not compared."
     ),
     "score.no_comparison": Text("headline", "For {whom} methods, found and random sequences cannot be compared."),
-    "score.equal": Text("headline", "For {whom} methods, found and random sequences do not differ at all."),
+    "score.equal": Text(
+        "headline", "For {whom} methods, found and random sequences do not differ at all with equal training seeds."
+    ),
     "score.same_digits": Text("headline", "For {whom} methods, found and random sequences score the same to 0.1 %."),
     "score.too_few": Text(
         "headline",
@@ -176,6 +187,9 @@ TEXTS = {
     "score.undecided_than": Text(
         "headline",
         "For {whom} methods, found sequences are not significantly {end} than random sequences (--baseline {baseline}).",
+    ),
+    "score.searched_equal": Text(
+        "finding", "For searched methods, found and random sequences do not differ at all with equal training seeds."
     ),
     "score.searched": Text(
         "finding",

@@ -16,7 +16,7 @@ from protocols.report.gallery import drawn, found_and_random
 from protocols.report.labels import labels
 from protocols.report.maps import cells
 from protocols.report.score import notes
-from protocols.report.score.tables import bounds, joint_rows, key, tasks, transfer
+from protocols.report.score.tables import KINDS, bounds, joint_rows, key, tasks, transfer
 from protocols.report.shapes import Line, line_over_tasks, over_tasks
 from protocols.report.text import percent
 from protocols.report.view import View
@@ -107,7 +107,7 @@ def _map(drops: Mapping[tuple[int, int], float], rows: Sequence[str], columns: S
 def _lines(m: MethodScore) -> list[Line]:
     """A line a kind of sequence: mean, and range over sequences and seeds."""
     return [
-        line_over_tasks(kind, COLOURS[kind], a.acc_by_step, a.low, a.high)
+        line_over_tasks(KINDS.get(kind, kind), COLOURS[kind], a.acc_by_step, a.low, a.high)
         for kind, a in m.sides.items()
         if kind in COLOURS
     ]

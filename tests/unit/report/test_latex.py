@@ -74,6 +74,7 @@ def test_a_table_floats_with_its_caption_and_notes() -> None:
     assert r"\item Means are over seeds \& orders." in text
     assert text.index(r"\end{tabular}") < text.index(r"\begin{tablenotes}") < text.index(r"\end{threeparttable}")
     assert "tablenotes" not in floating(made(), "brackets")
+    assert r"\label{tab:my-run-2-methods}" in floating(made(), "brackets", run="my_run.2")
 
 
 def test_no_character_is_a_command() -> None:
@@ -89,6 +90,7 @@ def test_each_figure_is_a_command_whose_name_has_letters_only() -> None:
     assert found["MethodsMeanImages"] == "7"
     assert all(re.fullmatch("[A-Za-z]+", name) for name in found)
     assert len(found) == len(list(macros(made())))
+    assert dict(macros(made(), "my_run.2"))["MethodsMyRunTwoErAcc"] == "81.2"
     text = commands([Macro("A", HOSTILE)])
     assert text.startswith(r"\newcommand{\A}{\textbackslash{}input\{")
     assert text.count("\n") == 1

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import seqsearch as ss
+from protocols.report.costs import KEYS
 from protocols.report.figure_files import PGF_PREAMBLE, write_figures
 from protocols.report.latex import PREAMBLE, floating, tabular
 from protocols.report.paragraph import of_runs
@@ -18,8 +19,9 @@ from tests.unit.api.small import SMALL
 from tests.unit.report.test_latex import HOSTILE, made
 
 pytestmark = [pytest.mark.long, needs("pdflatex", "dvipng", "bibtex", packages=LATEX)]
-PAPER = r"""\documentclass[twocolumn]{article}
-\setlength{\textwidth}{6.75in}\setlength{\columnsep}{0.25in}
+TWO_COLUMNS = r"\documentclass[twocolumn]{article}\setlength{\textwidth}{6.75in}\setlength{\columnsep}{0.25in}"
+ONE_COLUMN = r"\documentclass{article}\setlength{\textwidth}{5.5in}"
+PAPER = r"""%s
 \usepackage[T1]{fontenc}
 \usepackage{times,graphicx}
 %s
@@ -29,9 +31,9 @@ PAPER = r"""\documentclass[twocolumn]{article}
 """
 
 
-def compiled(folder: Path, head: str, body: str) -> str:
+def compiled(folder: Path, head: str, body: str, paper: str = TWO_COLUMNS) -> str:
     """What LaTeX has printed of a paper."""
-    (folder / "paper.tex").write_text(PAPER % (head, body), encoding="utf-8")
+    (folder / "paper.tex").write_text(PAPER % (paper, head, body), encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"]
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120, check=False
@@ -50,7 +52,9 @@ def test_all_tables_and_figures_of_runs_fit(tmp_path: Path) -> None:
         found, notes = tables_of([run], Wanted(("all",)))
         for form in ("brackets", "scripts", "plus-minus", "none"):
             body += [
-                t for name, t in files(found, notes[:2], "latex", form, with_macros=False) if name != "preamble.tex"
+                t
+                for name, t in files([run], found, notes[:2], "latex", form, with_macros=False)
+                if name != "preamble.tex"
             ]
         for kind in ("pdf", "png", "pgf"):
             index = write_figures([run], "icml", kind, tmp_path / f"{run.name}-{kind}", latex=True)
@@ -67,6 +71,19 @@ def test_all_tables_and_figures_of_runs_fit(tmp_path: Path) -> None:
     said = compiled(tmp_path, head, "\n".join(body).replace(r"\end{table}", r"\end{table}\clearpage"))
     wide = [line for line in said.splitlines() if line.startswith("Overfull")]
     assert not wide, wide
+
+
+def test_tables_of_two_runs_fit_a_page_of_one_column(tmp_path: Path) -> None:
+    body = []
+    for name in ("one", "two"):
+        run = ss.cldyb(**{**SMALL, "methods": "simplecil,ranpac:M=64"}, out=tmp_path / name).path
+        found, notes = tables_of([run], Wanted(costs=KEYS))
+        body += [
+            text for file, text in files([run], found, notes, "latex", "brackets", False) if file != "preamble.tex"
+        ]
+    compiled(tmp_path, PREAMBLE, "\n".join(body), ONE_COLUMN)
+    said = compiled(tmp_path, PREAMBLE, "\n".join(body), ONE_COLUMN)
+    assert not [line for line in said.splitlines() if line.startswith("Overfull") or "multiply defined" in line]
 
 
 def test_names_of_runs_are_text(tmp_path: Path) -> None:

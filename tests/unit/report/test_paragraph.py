@@ -41,7 +41,8 @@ def test_a_paragraph_has_the_numbers_of_the_run(run: Path) -> None:
         "Each class had 10 training and 4 test images.",
         "Searches trained on 6 of the training images and were rewarded on the other 4.",
         "Methods: simplecil and ranpac:M=64, on glyph_vit.",
-        "A sequence had 2 tasks of 2 classes. There were 1 search, 5 random sequences and 2 training seeds",
+        "A sequence had 2 tasks of 2 classes.",
+        "The study had 1 search, 5 random sequences and 2 training seeds; its seed was ",
         f"torch {config['identity']['versions']['torch']}",
         f"Digest of the run: {run_digest(run)}.",
     ):
@@ -51,6 +52,27 @@ def test_a_paragraph_has_the_numbers_of_the_run(run: Path) -> None:
         "zhou2024revisiting",
         "mcdonnell2023ranpac",
     ]
+
+
+def test_of_a_score_it_tells_how_its_sequences_were_found(run: Path, tmp_path: Path) -> None:
+    score = ss.score(run, methods="ranpac:M=32", out=tmp_path / "score").path
+    text = printed(score, "--to", "markdown", "--paragraph")
+    for part in (
+        "Methods: ranpac:M=32, ranpac:M=64 and simplecil, on glyph_vit.",
+        "The evaluation used 1 found and 5 random sequences of 2 tasks, each of 2 classes.",
+        f"The sequences are those of {run}. At each step, seqsearch proposed candidate tasks",
+        "The study had 1 search, 5 random sequences and 2 training seeds; its seed was ",
+        "Results of ranpac:M=64 and simplecil were taken over with them.",
+    ):
+        assert part in text
+    assert "(--" not in text
+    assert len(re.findall(r"@\w+\{(\w+),", text)) == 3
+    run.rename(run.with_name("away"))
+    try:
+        text = printed(score, "--to", "markdown", "--paragraph")
+    finally:
+        run.with_name("away").rename(run)
+    assert f"The sequences are those of {run}. Results of ranpac:M=64" in text
 
 
 def test_it_names_the_conditions_of_the_figures(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def test_what_cannot_be_written_is_one_line(run: Path, tmp_path: Path) -> None:
 
 def test_notes_of_the_page_stand_below_a_table_of_latex(run: Path) -> None:
     found, notes = tables_of([run], Wanted())
-    text = dict(files(found, notes, "latex", "brackets", with_macros=False))["methods.tex"]
+    text = dict(files([run], found, notes, "latex", "brackets", with_macros=False))["methods.tex"]
     assert notes
     assert text.count(r"\item") == len(notes)
     assert not any(math.isnan(v) for r in found[0].records() for v in r.values() if isinstance(v, float))

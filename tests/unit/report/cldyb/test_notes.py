@@ -72,7 +72,7 @@ LOW, HIGH, RANDOM, FEW = table(1, 3, 0.4), table(1, 3, 0.9), table(19, 1, 0.8), 
         (
             compared(np.full((1, 2), 0.8), np.full((5, 1), 0.8)),
             "equal",
-            "Found and random sequences do not differ at all.",
+            "With equal training seeds, found and random sequences do not differ at all.",
         ),
         (
             summary(),
@@ -91,6 +91,16 @@ def test_the_verdict_is_that_of_the_rank_test(s, code, said):
     assert of.code == f"cldyb.{code}"
     assert of.text.startswith(said)
     assert len(of.text.split()) <= 16
+
+
+def test_what_further_seeds_of_found_sequences_change_is_said_where_nothing_else_differs():
+    s = compared(np.array([[0.4, 0.3, 0.3]]), np.full((5, 1), 0.4))
+    assert headline(s).code == "cldyb.equal"
+    assert list(tiles(s)) == []
+    assert coded(s)["cldyb.other_seeds"].text.startswith("Final Acc is 33.3 % on found and 40.0 % on random sequences")
+    alike = compared(np.full((1, 3), 0.4), np.full((5, 1), 0.4))
+    assert "cldyb.other_seeds" not in coded(alike)
+    assert [t.value for t in tiles(alike)] == ["40.0 %", "40.0 %"]
 
 
 @pytest.mark.parametrize(("accuracies", "end"), [(LOW, "harder"), (HIGH, "easier")])

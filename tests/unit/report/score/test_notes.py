@@ -63,6 +63,9 @@ def test_of_both_kinds_of_methods_the_searched_ones_have_notes() -> None:
     assert there["score.searched"]["drop"] == LOWER.relative
     assert (there["score.searched_rank"]["p"], there["score.searched_rank"]["as_extreme"]) == (0.05, 0)
     assert "score.held_out" in there
+    of_one = codes(replace(both, searched_drop=ALIKE))
+    assert "score.searched_equal" in of_one
+    assert "score.searched" not in of_one
     assert not {"score.held_out", "score.searched", "score.searched_rank"} & codes(scored())
     assert not {"score.held_out", "score.searched"} & codes(replace(both, unseen_drop=ALIKE, searched_drop=ALIKE))
 
