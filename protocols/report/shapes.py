@@ -283,22 +283,29 @@ class Strip:
     marked: tuple[float, ...]
 
 
+def _tied(values: Sequence[float], within: float) -> list[tuple[float, float]]:
+    """Each value, and how far it stands from its row so that those of the same value show; the farthest is ``within``."""
+    alike = [round(x, 9) for x in values]
+    before = [alike[:i].count(x) for i, x in enumerate(alike)]
+    return [(x, within * n / max([2, *before])) for x, n in zip(values, before, strict=True)]
+
+
 def strips(
     rows: Sequence[Strip], names: tuple[str, str], x_name: str, *, percent_x: bool = True, ax: Axes | None = None
 ) -> Figure:
-    """Strips below each other on one axis.
+    """Strips below each other on one axis. Dots of one value stand below each other, diamonds above each other.
 
     Args:
         names: what dots and diamonds stand for.
     """
     with styled():
         ax = in_rows(ax, [row.name for row in rows])
-        for values, name, colour, up, way in (
-            ([r.values for r in rows], names[0], "random", 0.0, {"faint": True}),
-            ([r.marked for r in rows], names[1], "found", 0.28, {"marker": "D"}),
+        for values, name, colour, y, down, way in (
+            ([r.values for r in rows], names[0], "random", 0.0, 0.35, {"faint": True}),
+            ([r.marked for r in rows], names[1], "found", -0.28, -0.2, {"marker": "D"}),
         ):
-            places = [(x, i - up) for i, row in enumerate(values) for x in row]
-            dotted(ax, [x for x, _ in places], [y for _, y in places], colour, name, **way)
+            places = [(x, i + y + aside) for i, row in enumerate(values) for x, aside in _tied(row, down)]
+            dotted(ax, [x for x, _ in places], [y for _, y in places], colour, name, clip_on=False, **way)
         ax.set_xlabel(shown(x_name))
         if percent_x:
             in_percent(ax.xaxis)

@@ -20,6 +20,7 @@ from seqsearch.core import stop
 from seqsearch.core.deadline import TimeIsUp
 from seqsearch.core.errors import EngineDied, UserError
 from seqsearch.core.notices import notice, warn
+from seqsearch.engine.journal import damaged_line
 from seqsearch.planners.step import AllFailed
 from seqsearch.storage.remote import export_target, open_remote, usable
 from seqsearch.study.study import Study
@@ -65,6 +66,8 @@ def run(
         folder.record_hyperparameters(prepared.hyperparameters())
     damage = torn(protocol, folder.path) if finished else ""
     if finished and not damage:
+        if said := damaged_line(folder.path):
+            warn(f"{said}: tables and report are whole, but before the run is extended, restore or delete this line")
         copy_files(protocol, folder.path, runtime.engine.export)
         return Ended(True, None)
     if not runtime.quiet:

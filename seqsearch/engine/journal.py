@@ -246,3 +246,20 @@ def _array_in(data: bytes) -> Any:
     except Exception:  # the header is a Python expression: it may be wrong in any way
         return None
     return found if isinstance(found, np.ndarray) and found.dtype.kind == "f" else None
+
+
+def damaged_line(run: Path) -> str:
+    """The first line of the journal that is not as it was written, and why; empty if there is none, or no journal.
+
+    A finished run is read from its tables, so that nothing else would notice.
+    """
+    here = Inside(run)
+    if not here.has(NAME):
+        return ""
+    with here.reader(NAME) as file:
+        for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), 1):
+            try:
+                understood(line)
+            except ValueError as error:
+                return f"{run}/{NAME}, line {number}: {error}"
+    return ""

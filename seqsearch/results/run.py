@@ -186,11 +186,20 @@ def read_config(run: Path) -> dict[str, Any]:
     """``config.json``.
 
     Raises:
-        UserError: the folder is no run.
+        UserError: the folder is no run, or the file is damaged.
     """
+    journalled = Inside(run).has("journal.jsonl")
     if not Inside(run).has("config.json"):
+        if journalled:
+            raise UserError(f"run {run} has no config.json any more: seqsearch status {run} tells how to restore it")
         raise UserError(f"{run} is no run folder: it has no config.json; name one that seqsearch wrote, e.g. runs/NAME")
-    return relocated(json_object(run / "config.json"), run)
+    try:
+        return relocated(json_object(run / "config.json"), run)
+    except UserError as error:
+        if not journalled:
+            raise
+        said = str(error).removesuffix(": restore it")
+        raise UserError(f"{said}: seqsearch status {run} tells how to restore it") from None
 
 
 def relocated(config: dict[str, Any], run: Path) -> dict[str, Any]:

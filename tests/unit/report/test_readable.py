@@ -93,6 +93,9 @@ def test_no_mark_of_a_row_hides_another(tmp_path: Path) -> None:
     assert min(b - a for a, b in pairwise(heights)) * tall / (high - low) >= 7, "the size of a diamond"
     [strip] = strips([Strip("", (0.1, 0.2), (0.2,))], ("random", "found"), "x").axes
     assert len({line.get_ydata()[0] for line in strip.lines}) == 2
+    [strip] = strips([Strip("", (0.1, 0.2, 0.2, 0.2), (0.2, 0.2))], ("random", "found"), "x").axes
+    assert [len(set(map(tuple, line.get_xydata()))) for line in strip.lines] == [4, 2]
+    assert not any(line.get_clip_on() for line in strip.lines)
 
 
 def test_single_sequences_below_a_density_are_all_seen_and_named(tmp_path: Path) -> None:

@@ -51,6 +51,21 @@ def test_a_torn_file_of_a_finished_run_is_written_again(finished: Path, run: Pat
     assert "written again" not in again.stderr
 
 
+def test_a_damaged_journal_of_a_finished_run_is_named(finished: Path, run: Path) -> None:
+    whole = (run / "journal.jsonl").read_bytes()
+    lines = whole.splitlines(keepends=True)
+    lines[2] = lines[2].replace(b"0", b"1", 1)
+    (run / "journal.jsonl").write_bytes(b"".join(lines))
+    said = call("cldyb", "--resume", run, "--workers", 0)
+    assert said.exit_code == 0
+    assert (
+        f"{run}/journal.jsonl, line 3: it was changed after it was written: tables and report are whole" in said.stderr
+    )
+    assert found(run) == found(finished)
+    (run / "journal.jsonl").write_bytes(whole)
+    assert "journal.jsonl" not in call("cldyb", "--resume", run, "--workers", 0).stderr
+
+
 @pytest.mark.parametrize("name", ["foreign.parquet", "foreign.html", "similarity.parquet"])
 def test_files_of_others_in_a_finished_run_are_neither_looked_at_nor_exported(
     finished: Path, run: Path, tmp_path: Path, name: str
@@ -73,6 +88,8 @@ def test_the_settings_of_a_run_are_restored_from_its_journal(run: Path, left: st
     (run / "config.json").unlink()
     if left is not None:
         (run / "config.json").write_text(left)
+    assert f"seqsearch status {run} tells how to restore it" in call("show", run).stderr
+    assert f"seqsearch cldyb --resume {run}" in call("status", run).stdout
     (run / "report.html").unlink()
     said = call("cldyb", "--resume", run, "--workers", 0)
     assert said.exit_code == 0
