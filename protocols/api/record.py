@@ -16,7 +16,7 @@ from protocols.running.status import status as status_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
 from seqsearch.core.text import shown
-from seqsearch.results.run import read_config
+from seqsearch.results.run import no_run, read_config
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, damage_reported
 
@@ -35,10 +35,7 @@ class RunRecord:
         with contextlib.suppress(OSError, ValueError):  # a name that no file can have
             if Inside(self._path).has("config.json") or Inside(self._path).has("journal.jsonl"):
                 return
-        raise UserError(
-            f"{shown(os.fspath(path))[:300]} is no run folder: it has no config.json; name one that seqsearch wrote, e.g. "
-            "runs/NAME"
-        )
+        raise no_run(Path(os.fspath(path)))
 
     @property
     def path(self) -> Path:

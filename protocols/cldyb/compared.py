@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from protocols.running.at_chance import AtChance, at_chance
+from seqsearch.core.text import counted
 from seqsearch.core.types import ClassId
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.run import Matrix, RunResults, Scored
@@ -79,14 +80,16 @@ def pair(data: RunResults, method: str, troubles: list[str], found: Sequence[Tas
     whole = [s for s in random if data.complete(method, [s]) == asked]
     if len(whole) < len(random) and len(whole) >= FEWEST:
         troubles.append(
-            f"{method}: {len(random) - len(whole)} random sequence(s) left out, not evaluated to their end."
+            f"{method}: {counted(len(random) - len(whole), 'random sequence')} left out, not evaluated to their end."
         )
         random = whole
     seeds_found, seeds_random = data.complete(method, found), data.complete(method, random)
     both = seeds_found & seeds_random
     lost = _lost(data, method, found, random) if found else "no sequence was found for it"
     if lost:
-        rest = f"compared on the {len(both)} training seed(s) that are complete" if both else "so no drop is given"
+        rest = (
+            f"compared on the {counted(len(both), 'training seed')} that ended well" if both else "so no drop is given"
+        )
         troubles.append(f"{method}: {lost}; {rest}.")
     on_found = evaluated(data, method, found, seeds_found, first=both)
     return Pair(on_found, evaluated(data, method, random, both or seeds_random), tuple(sorted(both)))

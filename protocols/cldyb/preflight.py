@@ -80,9 +80,9 @@ def expected(study: CldybStudy) -> str:
         return ""
     named = ", ".join(after)
     return (
-        f"Found and random sequences will hardly differ: each holds all {counted(n, 'class')} in play, and what {named} knows in "
-        "the end does not depend on the order of tasks. Only how classes are grouped can matter: have fewer --tasks or "
-        "--classes-per-task, a larger --pool, or other --methods."
+        f"Found and random sequences will hardly differ: each holds all {counted(n, 'class')} in play, and the final "
+        f"accuracy of {named} does not depend on the order of tasks. Only how classes are grouped can matter: have fewer "
+        "--tasks or --classes-per-task, a larger --pool, or other --methods."
     )
 
 

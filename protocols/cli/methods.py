@@ -149,9 +149,10 @@ def _printed(findings: Sequence[Finding]) -> list[str]:
 def _tell_time(seconds: float, more: range) -> None:
     """How long a check may take, on stderr, once its second training is done: the first warms up."""
     most = more.stop - 1
+    took = f"{seconds:.1f} s" if seconds >= 0.05 else "less than 0.1 s"
     number = f"{more.start} to {most}" if more.start < most else str(most)
     click.echo(
-        f"the second training took {seconds:.1f} s; {number} more follow and take {duration(max(1, seconds * most))} at this "
+        f"the second training took {took}; {number} more follow and take {duration(max(1, seconds * most))} at this "
         "speed, without the checks between them",
         err=True,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -16,6 +17,7 @@ from protocols.report.paragraph import of_runs
 from protocols.report.styles import FORMATS, VENUES, FormatName, VenueName
 from protocols.report.table_files import FORMATS as TABLE_FORMATS
 from protocols.report.table_files import TableFormat, Wanted, files, tables_of
+from protocols.running.status import check_not_running
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import copyable, counted, did_you_mean, shown, shown_lines
 from seqsearch.storage.outputs import write_folder
@@ -48,6 +50,7 @@ def figures(
     seqsearch figures runs/mine --out figs
     seqsearch figures runs/mine --style neurips --to pgf --out figs
     """
+    _check_not_running(runs)
     written = write_figures(runs, venue, kind, out, latex=not no_latex)
     if as_json:
         click.echo(json.dumps(written))
@@ -103,6 +106,7 @@ def tables(
     asked = _listed(costs)
     if wrong := next((key for key in asked if key not in KEYS), None):
         raise UserError(f"--costs {shown(wrong)[:80]}: {did_you_mean(wrong, KEYS)}there are {', '.join(KEYS)}")
+    _check_not_running(runs)
     found, notes = tables_of(runs, Wanted(names, _listed(columns), asked))
     written = dict(files(runs, found, notes, kind, intervals, macros))
     if paragraph:
@@ -115,6 +119,12 @@ def tables(
     index = json.dumps({"runs": [run.resolve().name for run in runs], "files": list(written)}, indent=1)
     write_folder(out, "tables.json", {name: text.encode() for name, text in {**written, "tables.json": index}.items()})
     click.echo(f"{counted(len(written), 'file')} in {copyable(out)}: {', '.join(written)}")
+
+
+def _check_not_running(runs: Sequence[Path]) -> None:
+    """Raises UserError: a run is running, or a folder is no run."""
+    for run in runs:
+        check_not_running(run)
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +17,7 @@ from protocols.cli.types import Choice, Whole
 from protocols.report.heatmap import ENDINGS, write_heatmap
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_IMAGES
-from seqsearch.core.text import shown
+from seqsearch.core.text import counted, shown
 from seqsearch.pools.union import class_names
 from seqsearch.similarity.files import check_target, read, read_confusion, write
 from seqsearch.similarity.matrix import Similarity, positions
@@ -232,7 +233,7 @@ def _to_model(
 def _lines(record: Mapping[str, Any]) -> list[str]:
     lines = [
         f"{record['file']}: {record['classes']} classes, digest {record['digest'][:12]}; {record['source']}",
-        f"mean {record['mean']:.4f}, sd {record['sd']:.4f} over {record['classes'] * (record['classes'] - 1) // 2} pair(s)",
+        f"mean {record['mean']:.4f}, sd {record['sd']:.4f} over {counted(math.comb(record['classes'], 2), 'pair')}",
         *(f"{end} {record[end]:.4f}: {' and '.join(record[f'{end}_pair'])}" for end in ("min", "max")),
     ]
     if record["file"].lower().endswith(".npy"):

@@ -14,7 +14,7 @@ from protocols.report.commands.status import show as show_status
 from protocols.report.terminal import render
 from protocols.report.text import show
 from protocols.report.view import protocol_of, view_of
-from protocols.running.protocol import Exported, Protocol
+from protocols.running.protocol import Exported, Protocol, check_exported
 from protocols.running.provenance import STAND_IN, stand_in
 from protocols.running.status import is_running, status
 from seqsearch.core.errors import UserError
@@ -53,9 +53,7 @@ def print_sequences(run: Path, as_json: bool) -> None:
             f"run {run} is of seqsearch {protocol.command}, which has no task sequences: leave --sequence out"
         )
     _warn_if_running(run, Inside(run).has(SEQUENCES.file))
-    if not Inside(run).has(SEQUENCES.file):
-        again = protocol.resume_command(run)
-        raise UserError(f"run {run} is not finished (no {SEQUENCES.file} yet): finish it with {again}")
+    check_exported(run, protocol.resume_command(run), [SEQUENCES.file])
     found = read_in_names(run / SEQUENCES.file)
     if as_json:
         click.echo(json.dumps({"run": run.name, "sequences": sequences.to_json(found)}))

@@ -26,8 +26,8 @@ def cost(study: EdgeStudy, workers: int, scratch: Path) -> Cost:
         workers,
         notes=(
             *([f"one training of {similarity} on all classes at once, for their similarity"] if similarity else []),
-            f"{shown} class sequences there are; {needed:,} random ones bound the mean to 5 points in 95 % of cases, whatever "
-            "the method (Serfling); intervals from the run itself are narrower",
+            f"{shown} class sequences exist; {needed:,} random ones give the mean of any method to 5 points (95 %); intervals "
+            "from the run itself are narrower",
         ),
         sequences=str(there),
         required_for_5_points=needed,

@@ -16,6 +16,7 @@ from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.registry import located, located_text
+from seqsearch.core.text import counted
 from seqsearch.core.types import MethodSpec
 from seqsearch.extremes.objective import Problem, task_sizes
 from seqsearch.methods.command import refuse
@@ -80,8 +81,8 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
         )
     if not Problem(np.zeros((len(indices),) * 2), sizes, objective_of(settings)).defined:
         raise UserError(
-            f"--objective {settings.objective} says nothing of {settings.tasks} task(s) of {sizes[0]} classes: more --tasks, or "
-            "another objective"
+            f"--objective {settings.objective} says nothing of {counted(settings.tasks, 'task')} of {sizes[0]} classes: more "
+            "--tasks, or another objective"
         )
     there = number_of_sequences(sizes) if settings.enumerate else 0
     if there > settings.enumerate_limit:

@@ -10,6 +10,7 @@ from typing import Any
 
 from protocols.gtep.near_duplicates import check_near_duplicates
 from protocols.gtep.unshared import by_class
+from protocols.running.protocol import check_exported
 from seqsearch.core.errors import UserError
 from seqsearch.core.settings import MOST_TASKS
 from seqsearch.core.text import copyable
@@ -82,11 +83,7 @@ def read_run(run: Path) -> GtepResults:
     """
     config, here = read_config(run), Inside(run)
     _check(run, config)
-    for name in (SEQUENCES.file, RESULTS.file, TRIALS.file):
-        if not here.has(name):
-            raise UserError(
-                f"run {run} is not finished (no {name} yet): finish it with seqsearch gtep --resume {copyable(run)}"
-            )
+    check_exported(run, f"seqsearch gtep --resume {copyable(run)}", (SEQUENCES.file, RESULTS.file, TRIALS.file))
     stats = read_stats(run / STATS) if here.has(STATS) else None
     sequences, results, trials = (
         tuple(read_rows(run / layout.file, layout)) for layout in (SEQUENCES, RESULTS, TRIALS)

@@ -10,6 +10,7 @@ from typing import Any
 
 from protocols.mcil.counted import accuracies, by_run, figures
 from protocols.mcil.evaluated import COSTS
+from protocols.running.protocol import check_exported
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import copyable
 from seqsearch.core.typed import brief
@@ -69,11 +70,7 @@ def read_run(run: Path) -> McilResults:
         UserError: no run folder, a run that has exported nothing yet, or a damaged file.
     """
     config, here = read_config(run), Inside(run)
-    for name in (EXPERIENCES.file, RUN_FIGURES.file):
-        if not here.has(name):
-            raise UserError(
-                f"run {run} is not finished (no {name} yet): finish it with seqsearch mcil --resume {copyable(run)}"
-            )
+    check_exported(run, f"seqsearch mcil --resume {copyable(run)}", (EXPERIENCES.file, RUN_FIGURES.file))
     stats = read_stats(run / STATS) if here.has(STATS) else None
     experiences, found = (tuple(read_rows(run / layout.file, layout)) for layout in (EXPERIENCES, RUN_FIGURES))
     _check_experiences(run / EXPERIENCES.file, experiences)

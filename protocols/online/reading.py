@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from protocols.running.protocol import check_exported
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import copyable
 from seqsearch.core.typed import brief, fits
@@ -60,11 +61,7 @@ def read_run(run: Path) -> OnlineResults:
         UserError: no run folder, a run that has exported nothing yet, or a damaged file.
     """
     config, here = read_config(run), Inside(run)
-    for name in (FIGURES.file, CURVES.file, BLIND.file, SHIFT):
-        if not here.has(name):
-            raise UserError(
-                f"run {run} is not finished (no {name} yet): finish it with seqsearch online --resume {copyable(run)}"
-            )
+    check_exported(run, f"seqsearch online --resume {copyable(run)}", (FIGURES.file, CURVES.file, BLIND.file, SHIFT))
     stats = read_stats(run / STATS) if here.has(STATS) else None
     figures, curves, blind = (tuple(read_rows(run / layout.file, layout)) for layout in (FIGURES, CURVES, BLIND))
     said = json_object(run / SHIFT)

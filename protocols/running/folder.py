@@ -27,7 +27,7 @@ from seqsearch.core.settings import Settings, flag
 from seqsearch.core.text import copyable, printable
 from seqsearch.core.typed import brief, fits
 from seqsearch.core.user_modules import COPIES
-from seqsearch.results.run import relocated
+from seqsearch.results.run import no_run, relocated
 from seqsearch.storage.files import sync_folder, write_json
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.reading import json_object
@@ -98,7 +98,7 @@ class RunFolder:
         """
         refuse_links(path)
         if not Inside(path).has(CONFIG) and journalled_config(path) is None:
-            raise UserError(f"{path} is no run folder: it has no config.json")
+            raise no_run(path)
         run = cls(path)
         try:
             journalled = journalled_config(path)

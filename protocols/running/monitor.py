@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from protocols.running.heartbeat import Heartbeat
 from protocols.running.snapshot import Display, Expected, Snapshot
 from seqsearch.core import stop
 from seqsearch.core.notices import notice
+from seqsearch.core.text import copyable
 from seqsearch.core.types import Task
 from seqsearch.engine.search import Counts
 from seqsearch.planners.base import Planner, PlannerProgress
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from seqsearch.training.world import World
 
 FEATURES = "features of the frozen backbone (once per pool)"
+OWN_METHOD = re.compile(r"method '([^'@]+\.py:\w+)")
+"""At the start of what went wrong with a method of a file."""
 SURE_SECONDS, SURE_TRAININGS = 10.0, 5
 """The time left is estimated once a session has run for this time and has done this number of trainings."""
 
@@ -194,9 +198,7 @@ class Monitor:
         for number, (trouble, trace) in enumerate(counts.troubles.items()):
             if number < len(before.troubles):
                 continue
-            hint = (
-                " [--traceback shows all that led to it]" if trace and not (number or self._runtime.traceback) else ""
-            )
+            hint = "" if number else _hint(trouble, traceback=bool(trace) and not self._runtime.traceback)
             self.say("training-failed", f"a training went wrong: {trouble}{hint}", message=trouble)
             if self._runtime.traceback and trace:
                 self._display.say_lines(trace.rstrip())
@@ -280,3 +282,11 @@ class Monitor:
             "stops_at": stops_at,
             **asdict(self.snapshot),
         }
+
+
+def _hint(trouble: str, *, traceback: bool) -> str:
+    """What helps to find the cause, in brackets: the traceback, and for a method of the user's the test of its contracts."""
+    hints = ["--traceback shows all that led to it"] if traceback else []
+    if own := OWN_METHOD.match(trouble):
+        hints.append(f"seqsearch check {copyable(own[1])} tests its contracts")
+    return f" [{'; '.join(hints)}]" if hints else ""

@@ -10,12 +10,13 @@ import dataclasses
 import importlib
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seqsearch.core.errors import UserError
 from seqsearch.core.settings import Settings
 from seqsearch.core.text import copyable
 from seqsearch.storage.inside import Inside
@@ -284,3 +285,12 @@ def resume_command(run: Path, name: object) -> str:
     """
     known = protocols().get(name) if isinstance(name, str) else None
     return known.resume_command(run) if known else f"the command that made it, with --resume {copyable(run)}"
+
+
+def check_exported(run: Path, command: str, files: Iterable[str]) -> None:
+    """
+    Raises:
+        UserError: a run has not all of these files yet; ``command`` continues it.
+    """
+    if missing := next((name for name in files if not Inside(run).has(name)), ""):
+        raise UserError(f"run {run} is not finished (no {missing} yet): finish it with {command}")

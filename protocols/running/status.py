@@ -18,6 +18,7 @@ from protocols.running.found import ID, id_of, journalled_config
 from protocols.running.protocol import MARK, protocols
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import copyable, shown
+from seqsearch.results.run import no_run
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.locks import is_locked
 from seqsearch.storage.reading import json_object, parsed
@@ -85,7 +86,7 @@ def status(run: Path) -> Status:
     """
     here = Inside(run)
     if not os.path.lexists(run / "config.json") and not here.has("journal.jsonl"):
-        raise UserError(f"{run} is no run folder: it has no config.json")
+        raise no_run(run)
     config, broken = _config(run)
     kept = journalled_config(run) if broken else None
     config = kept or config

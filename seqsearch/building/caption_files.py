@@ -15,7 +15,7 @@ from typing import Any
 
 from seqsearch.building.caption_tables import Table, open_table
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import nearest, printable, shows
+from seqsearch.core.text import counted, nearest, printable, shows
 from seqsearch.core.typed import brief
 from seqsearch.pools.parts.split_file import IMAGE_COLUMNS
 from seqsearch.storage.inside import Inside
@@ -252,8 +252,8 @@ def cleaned(said: object, where: str) -> list[str]:
         raise UserError(f"{where}: a caption is empty: write it, or leave it out")
     if len(found) > MOST_TEXTS or max(map(len, found)) > MOST_TEXT:
         raise UserError(
-            f"{where}: {len(found)} caption(s), the longest of {max(map(len, found))} characters: at most {MOST_TEXTS} of "
-            f"{MOST_TEXT} are taken"
+            f"{where}: {counted(len(found), 'caption')}, the longest of {max(map(len, found))} characters: at most "
+            f"{MOST_TEXTS} of {MOST_TEXT} are taken"
         )
     return found
 

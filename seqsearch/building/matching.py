@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from seqsearch.building.caption_files import CaptionRecords
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import printable
+from seqsearch.core.text import counted, printable
 from seqsearch.core.typed import brief
 from seqsearch.pools.base import row_offsets
 from seqsearch.pools.parts.scan import below, extensions
@@ -131,11 +131,11 @@ def _check_whole(records: CaptionRecords, names: Sequence[str], record: NDArray[
     if not used.all():
         first = int(np.argmin(used))
         raise UserError(
-            f"{records.source}: {int((~used).sum())} caption(s) are of images that are not in {root}, the first of "
+            f"{records.source}: captions of images that are not in {root}: {int((~used).sum()):,}, the first "
             f"{brief(records.keys[first])} ({records.where(first)}): remove them, or leave them out with --captioned-only"
         )
     if (record < 0).any():
         raise UserError(
-            f"{records.source} has no caption of {int((record < 0).sum())} image(s) in {root}, the first is "
+            f"{records.source} has no caption of {counted(int((record < 0).sum()), 'image')} in {root}, the first is "
             f"{brief(names[int(np.argmax(record < 0))])}: add them, or leave such images out with --captioned-only"
         )

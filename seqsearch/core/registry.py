@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -81,6 +82,8 @@ def declared(kind: ItemKind, name: str) -> Any:
 
 def _user_module(kind: ItemKind, name: str) -> ModuleType:
     if not name.endswith(".py"):
+        if os.path.isfile(f"{name}.py") and not _found(name):
+            raise UserError(f"{kind} module {name!r} is not installed, and {name}.py is a file: write {name}.py:CLASS")
         with user_code(f"{kind} module {name!r} cannot be imported"):
             return _imported(name)
     path = at_home(name).resolve()
@@ -88,6 +91,14 @@ def _user_module(kind: ItemKind, name: str) -> ModuleType:
         raise UserError(f"{kind} file {name!r} does not exist")
     with user_code(f"{kind} file {name!r} does not load"):
         return user_modules.module(path)
+
+
+def _found(module: str) -> bool:
+    """Whether Python finds a module."""
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def _imported(name: str) -> ModuleType:

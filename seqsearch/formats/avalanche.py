@@ -95,6 +95,25 @@ USAGE_WITHOUT = """    import sys; sys.path.insert(0, "DIR/{folder}")
     import seqsearch_avalanche as found   # the same for all sequences
     scenario = found.of_datasets("DIR/{folder}", train, test)   # your data; targets are the class ids of sequence.json"""
 
+EXAMPLE = """import sys
+from avalanche.models import SimpleCNN
+from avalanche.training import Replay
+from torch.nn import CrossEntropyLoss
+from torch.optim import SGD
+from torchvision.transforms import Compose, Resize, ToTensor
+
+sys.path.insert(0, "DIR/{folder}")
+import seqsearch_avalanche as found
+
+transform = Compose([Resize(({size}, {size})), ToTensor()])
+scenario = found.benchmark("DIR/{folder}", transform, transform)
+model = SimpleCNN(num_classes={classes})
+optimizer, criterion = SGD(model.parameters(), lr=0.01), CrossEntropyLoss()
+strategy = Replay(model=model, optimizer=optimizer, criterion=criterion, mem_size=200, train_mb_size=32, train_epochs=1)
+for experience in scenario.train_stream:
+    strategy.train(experience)
+    strategy.eval(scenario.test_stream)"""
+
 
 def build() -> Toolbox:
     return Toolbox(
@@ -110,6 +129,7 @@ def build() -> Toolbox:
             "Within an experience images come in another order than in the manifest; which ones they are is the same.",
         ),
         usage={True: USAGE, False: USAGE_WITHOUT},
+        example=EXAMPLE,
         files=files,
         marks=frozenset({"num_classes_per_exp", "fixed_class_order", "per_exp_classes", "n_experiences"}),
     )

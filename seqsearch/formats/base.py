@@ -90,6 +90,8 @@ class Toolbox:
         limits: limitations that its users must know, a sentence each.
         usage: Markdown lines that run an export in it, by whether images are exported. ``{folder}`` is the folder of a sequence,
             ``{module}`` and ``{dataset}`` are unique names made from it.
+        example: a script of Python that trains and evaluates on an export with images; empty if there is none. ``{folder}`` as in
+            ``usage``, ``{size}`` of the images in pixels, ``{classes}`` of the sequence.
         files: returns the text of its own files by name, for a sequence and whether images are exported; None if the toolbox can
             only be read.
         together: returns the text by name of files that hold all sequences, from the class names of their tasks; None if there
@@ -105,6 +107,7 @@ class Toolbox:
     read: Callable[[Given], tuple[Read, ...]]
     limits: tuple[str, ...] = ()
     usage: Mapping[bool, str] = field(default_factory=dict)
+    example: str = ""
     files: Callable[[Order, bool], Mapping[str, str]] | None = None
     together: Callable[[Mapping[str, Sequence[Sequence[str]]]], Mapping[str, str]] | None = None
     marks: frozenset[str] = frozenset()

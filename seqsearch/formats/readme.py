@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from seqsearch.core.text import json_line
 from seqsearch.formats.base import Order, Toolbox
@@ -15,8 +15,17 @@ IMAGES = {
 }
 
 
-def readme(toolbox: Toolbox, orders: Mapping[str, tuple[str, Order]], images: str) -> str:
-    """Markdown; ``orders`` are ids of sequences and their numbers by the names of their folders."""
+USUAL = 224
+"""Pixels of the images that networks usually take, for pools whose images differ in size."""
+
+
+def readme(toolbox: Toolbox, orders: Mapping[str, tuple[str, Order]], images: str, size: int = 0) -> str:
+    """Markdown.
+
+    Args:
+        orders: ids of sequences and their numbers by the names of their folders.
+        size: height and width of all images in pixels; 0 if they differ, or if there are none.
+    """
     has = images != "none"
     lines = [
         f"# Sequences for {toolbox.title}",
@@ -36,6 +45,7 @@ def readme(toolbox: Toolbox, orders: Mapping[str, tuple[str, Order]], images: st
             if has else []
         ),
         f"- {IMAGES[images]}",
+        *([f"- {_size_of_images(size)}"] if has else []),
         f"- Order of {toolbox.title}'s own files: {toolbox.direction}.",
         "",
         "`split` train is all images but those of test, as seqsearch itself learns from where it reports test accuracy;",
@@ -48,9 +58,27 @@ def readme(toolbox: Toolbox, orders: Mapping[str, tuple[str, Order]], images: st
         lines += [_filled(toolbox.usage[has], folder), ""]
         if "{folder}" not in toolbox.usage[has]:
             break
+    if has and toolbox.example and orders:
+        lines += [*_example(toolbox, orders, size), ""]
     lines += [f"## What {toolbox.title} keeps, and what it cannot do", ""]
     lines += [*(f"- {limit}" for limit in toolbox.limits), "", f"Tried: {toolbox.tried}.", ""]
     return "\n".join(lines)
+
+
+def _size_of_images(size: int) -> str:
+    if size:
+        return f"Images have {size} x {size} pixels."
+    return "Images differ in size: resize them, and normalise them as your network's pre-training did."
+
+
+def _example(toolbox: Toolbox, orders: Mapping[str, tuple[str, Order]], size: int) -> Iterator[str]:
+    """The script for the first sequence."""
+    folder, (_, order) = next(iter(orders.items()))
+    yield f"A whole script, with a strategy and a network of {toolbox.title} that you replace by yours:"
+    yield ""
+    yield "```python"
+    yield toolbox.example.format(folder=folder, size=size or USUAL, classes=len(order.class_order))
+    yield "```"
 
 
 def _filled(usage: str, folder: str) -> str:

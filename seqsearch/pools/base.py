@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import counted
 from seqsearch.pools.grouped_split import parted
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ class Split:
         n_val = max(1, round(n_fit * self.sizes.val_of_train))
         if n_fit - n_val < 1:
             raise UserError(
-                f"class {info.name!r} of pool {self._pool.name!r} has {info.count} image(s), too few to give train, "
+                f"class {info.name!r} of pool {self._pool.name!r} has {counted(info.count, 'image')}, too few to give train, "
                 "validation, reward and test one each: drop the class or give it at least 4 images"
             )
         return n_test, n_reward, n_val

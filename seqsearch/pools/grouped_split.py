@@ -14,6 +14,7 @@ from xxhash import xxh3_64_intdigest
 
 from seqsearch.core.digests import seed_of
 from seqsearch.core.errors import UserError
+from seqsearch.core.text import counted
 
 Numbers = NDArray[np.int64]
 """Number of the set that each image is of ``[n]``."""
@@ -79,8 +80,8 @@ def parted(numbers: Numbers, sizes: list[int], who: str, *key: Any) -> list[NDAr
     found = dealt(numbers, sizes, *key)
     if found is None:
         raise UserError(
-            f"{who}: {len(numbers)} image(s) are bound together to {len(np.unique(numbers))} set(s), too few for {len(sizes)} "
-            "parts: drop the class, or build the pool without --bound"
+            f"{who}: {counted(len(numbers), 'image')} bound together to {counted(len(np.unique(numbers)), 'set')}, too few for "
+            f"{len(sizes)} parts: drop the class, or build the pool without --bound"
         )
     return found
 

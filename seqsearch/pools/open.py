@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, Value, parse_item, parse_items
 from seqsearch.core.once import once
-from seqsearch.core.paths import at_home
+from seqsearch.core.paths import at_home, beside
 from seqsearch.core.registry import check_options, declared, located_text, made, names
 from seqsearch.core.text import did_you_mean
 from seqsearch.core.typed import brief
@@ -36,9 +35,6 @@ FILES = ("names", "split")
 MEMBERS = ("name", "digest", "classes", "native_size", "split_sizes", "given", "images")
 """Attributes that a custom pool must have."""
 
-
-MOST_BESIDE = 10_000
-"""Entries of a folder that are looked at for a name that may have been meant."""
 
 MADE_FROM = "made_from"
 """Attribute of a custom pool with the text that it was made from, by which another process makes it again."""
@@ -99,15 +95,6 @@ def check_pool(text: str) -> None:
         raise UserError(f"pool file {item.target.rpartition(':')[0]!r} does not exist")
 
 
-def _beside(path: Path) -> list[str]:
-    """Folders and Parquet files beside a path that does not exist; none if they cannot be listed."""
-    try:
-        there = [p for p in islice(path.parent.iterdir(), MOST_BESIDE) if p.suffix == ".parquet" or p.is_dir()]
-    except OSError:
-        return []
-    return sorted(p.name for p in there if p.name.isprintable())
-
-
 def _parts(item: Item) -> tuple[Item, dict[str, Any]]:
     """A pool's item without what any pool takes, and that.
 
@@ -130,7 +117,7 @@ def _kind(item: Item) -> Item:
     if item.target in (named := _named()) or (":" in item.target and not os.path.exists(path)):
         return item
     if not os.path.exists(path):
-        meant = did_you_mean(path.name, [*named, *_beside(path)])
+        meant = did_you_mean(path.name, [*named, *beside(path, lambda p: p.suffix == ".parquet" or p.is_dir())])
         raise UserError(
             f"pool {item.target!r} does not exist: {meant}name a folder of images, a .parquet file, or one of {', '.join(named)}"
             + "; of a data set name your copy: its folder, or the file that seqsearch pool build makes of it"

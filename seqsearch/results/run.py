@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from seqsearch.core.bits import unpacked
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import copyable
+from seqsearch.core.paths import beside
+from seqsearch.core.text import copyable, did_you_mean, shown
 from seqsearch.core.typed import brief
 from seqsearch.core.user_modules import COPIES
 from seqsearch.results.rows import Row, TaskSequence, model_bytes, stored_bytes
@@ -192,7 +193,7 @@ def read_config(run: Path) -> dict[str, Any]:
     if not Inside(run).has("config.json"):
         if journalled:
             raise UserError(f"run {run} has no config.json any more: seqsearch status {run} tells how to restore it")
-        raise UserError(f"{run} is no run folder: it has no config.json; name one that seqsearch wrote, e.g. runs/NAME")
+        raise no_run(run)
     try:
         return relocated(json_object(run / "config.json"), run)
     except UserError as error:
@@ -200,6 +201,20 @@ def read_config(run: Path) -> dict[str, Any]:
             raise
         said = str(error).removesuffix(": restore it")
         raise UserError(f"{said}: seqsearch status {run} tells how to restore it") from None
+
+
+def no_run(path: Path) -> UserError:
+    """The error that a folder is no run."""
+    return UserError(
+        f"{shown(str(path))[:300]} is no run folder: it has no config.json; {run_meant(path)}name one that seqsearch wrote, e.g. "
+        "runs/NAME"
+    )
+
+
+def run_meant(path: Path) -> str:
+    """A question for the middle of a message: whether a run beside the path is meant; empty if no name is similar."""
+    runs = beside(path, lambda p: (p / "config.json").is_file())
+    return did_you_mean(str(path), [str(path.with_name(run)) for run in runs] if path.name else [])
 
 
 def relocated(config: dict[str, Any], run: Path) -> dict[str, Any]:

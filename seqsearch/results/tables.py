@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import printable
+from seqsearch.core.text import counted, printable
 from seqsearch.core.types import ClassId, Task
 from seqsearch.results.rows import (
     Row,
@@ -67,7 +67,9 @@ def write_rows(path: Path, layout: Layout, info: RunInfo, rows: Iterable[Row]) -
     keys = {tuple(row[name] for name in layout.key) for row in whole}
     if len(keys) != len(whole):
         key = ", ".join(layout.key)
-        raise ValueError(f"{layout.file}: {len(whole) - len(keys)} row(s) repeat the primary key {key}")
+        raise ValueError(
+            f"{layout.file}: the primary key {key} is repeated in {counted(len(whole) - len(keys), 'row')}"
+        )
     schema = arrow_schema(layout, info.config_digest)
     table = pa.table({f.name: pa.array([row[f.name] for row in whole], f.type) for f in schema}, schema=schema)
     with atomic_path(path, durable=True) as temporary:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import printable, shown
+from seqsearch.core.text import counted, printable, shown
 
 Float64 = NDArray[np.float64]
 
@@ -131,7 +131,9 @@ def square(values: ArrayLike, where: str) -> Float64:
         shape = " x ".join(map(str, found.shape)) or "a single number"
         raise UserError(f"{where}: is {shape}, must be square: a row and a column for each class")
     if len(found) < 2:
-        raise UserError(f"{where}: has {len(found)} class(es), must have at least two to be similar to each other")
+        raise UserError(
+            f"{where}: has {counted(len(found), 'class')}, must have at least two to be similar to each other"
+        )
     if len(found) > MOST_CLASSES:
         raise UserError(f"{where}: has {len(found)} classes, at most {MOST_CLASSES} fit: leave some out")
     return np.array(found, dtype=np.float64, order="C")
@@ -140,7 +142,7 @@ def square(values: ArrayLike, where: str) -> Float64:
 def check_names(names: Sequence[str], where: str) -> None:
     """Raises UserError: fewer than two names, an empty one, or one that comes twice."""
     if len(names) < 2:
-        raise UserError(f"{where}: {len(names)} class(es), need at least two to be similar to each other")
+        raise UserError(f"{where}: {counted(len(names), 'class')}, need at least two to be similar to each other")
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise UserError(f"{where}: {quoted(name)} comes {times} times: each class needs a name of its own")

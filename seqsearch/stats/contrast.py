@@ -198,7 +198,10 @@ def _unavailable(terms: Terms, classes: NDArray[np.integer] | None, parts: Parts
             continue
         of = np.zeros(s.images.shape[2], dtype=int) if classes is None else classes
         if rarer(np.abs(s.images), of) < FEWEST_IMAGES - 0.5:
-            return f"fewer than {FEWEST_IMAGES} images of the {s.kind} {TOO_RARE}"
+            return (
+                f"fewer than {FEWEST_IMAGES} test images of the {s.kind} were right with some seed, or wrong with some: more "
+                "test images needed"
+            )
     if not parts:
         return f"too few training seeds, {FEWEST_OVER - _seeds(terms)[1]} more needed"
     if not sum(variance for variance, _ in parts.values()) > AGREE**2:
@@ -251,8 +254,6 @@ def _interval(terms: Terms, value: float, parts: Parts, level: float, limits: Li
 FEWEST_IMAGES = 5
 """Different test images that must be right, and wrong, with some seed, where sequences hold the same images: of fewer, how they
 vary is chance."""
-TOO_RARE = "are wrong, or right, in classes with any right answer: more test images needed"
-"""Of how many images there are too few, by `rarer`."""
 
 
 def image_part(terms: Terms, classes: NDArray[np.integer], over_seeds: bool) -> Part | None:

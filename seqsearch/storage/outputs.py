@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from seqsearch.core.errors import UserError
+from seqsearch.core.errors import CannotWrite, UserError
 from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
 
@@ -77,10 +77,13 @@ def write_folder(out: Path, index: str, files: Mapping[str, bytes]) -> None:
     check_ours(out, index)
     folder = Inside.below(out.absolute())
     before = _listed(folder, index)
-    for name in sorted(files, key=lambda name: name == index):
-        *folders, file_name = name.split("/")
-        with atomic_file(folder.at(*folders), file_name) as file:
-            file.write(files[name])
+    try:
+        for name in sorted(files, key=lambda name: name == index):
+            *folders, file_name = name.split("/")
+            with atomic_file(folder.at(*folders), file_name) as file:
+                file.write(files[name])
+    except CannotWrite as error:
+        raise UserError(str(error).removesuffix("resume") + "run the command again") from None
     for name in before - files.keys():
         *folders, file_name = name.split("/")
         folder.at(*folders).remove(file_name)

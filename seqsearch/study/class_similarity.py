@@ -15,6 +15,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import located, located_text
+from seqsearch.core.text import counted
 from seqsearch.engine.inline import InlineEvaluator
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
@@ -94,7 +95,7 @@ def _classes(world: World, wanted: Sequence[int] | None) -> list[int]:
     if strange := [c for c in order if not 0 <= c < len(pools.classes)]:
         raise UserError(f"class {strange[0]}: pool {world.pool!r} has classes 0 to {len(pools.classes) - 1}")
     if len(set(order)) < len(order) or len(order) < 2:
-        raise UserError(f"{len(order)} class(es) of pool {world.pool!r}: need at least two, each once")
+        raise UserError(f"{counted(len(order), 'class')} of pool {world.pool!r}: need at least two, each once")
     for part in pools.parts:
         if hasattr(part, "check"):
             part.check()

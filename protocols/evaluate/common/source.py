@@ -31,7 +31,7 @@ from seqsearch.core.typed import brief, fits
 from seqsearch.results.frozen import FrozenClass, is_frozen, pinned, several_frozen, source_path
 from seqsearch.results.named import NamedSequence, read_named
 from seqsearch.results.rows import SequenceKind, TaskSequence
-from seqsearch.results.run import FOUND, RunResults, read_config, read_results, trained_nothing
+from seqsearch.results.run import FOUND, RunResults, read_config, read_results, run_meant, trained_nothing
 from seqsearch.results.schema import SEQUENCES
 from seqsearch.results.tables import read_sequences
 from seqsearch.storage.inside import Inside
@@ -131,7 +131,7 @@ def read_source(path: Path, which: str = "all", by_name: bool = False, *, one_le
         data, sequences, file = None, tuple(read_sequences(path)), path
     else:
         if not path.exists():
-            raise UserError(f"{path}: no such run folder or file")
+            raise _missing(path)
         if which != "all":
             raise UserError(f"--which {which}: {path} does not say which sequences were found, and which are random")
         named = read_named(path)
@@ -147,6 +147,10 @@ def read_source(path: Path, which: str = "all", by_name: bool = False, *, one_le
     ids = {s.sequence_id for s in kept}
     named = tuple(n for n in read_named(file) if n.name in ids) if by_name else ()
     return Source(path, kept, named, data, tuple(biases(data.config)) if data else ())
+
+
+def _missing(path: Path) -> UserError:
+    return UserError(f"{path}: no such run folder or file; {run_meant(path)}".rstrip("; "))
 
 
 def run_of(source: str, directory: Path, by_name: bool = False) -> Path | None:
@@ -228,7 +232,7 @@ def fill_from_run(
         return {**values, "source": pinned(values["source"])}
     path = at_home(Path(values["source"]))
     if not path.exists():
-        raise UserError(f"{path}: no such run folder or file")
+        raise _missing(path)
     if path.is_dir() and Inside(path).has(SEQUENCES.file) and (why := trained_nothing(path, read_config(path))):
         raise UserError(why)
     said = run_settings(path) if path.is_dir() else {}

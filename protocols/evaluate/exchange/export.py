@@ -64,7 +64,7 @@ def export(wanted: Wanted, to: str, images: Images | None, out: Path, notice: Ca
     with replacing_folder(out) as root:
         for s in sequences:
             _write(root, root.at(places[s.name]), found, s, world, images)
-        write_texts(root, {**together, README: readme(found, orders, images)})
+        write_texts(root, {**together, README: readme(found, orders, images, world.images.native_size if world else 0)})
         folders = [{"folder": folder, "sequence_id": name} for folder, (name, _) in orders.items()]
         write_mark(root, {"to": to, "images": images, "sequences": folders})
     return {"out": str(out), "to": to, "images": images, "sequences": folders}

@@ -26,6 +26,7 @@ from protocols.evaluate.score.origin import Origin
 from protocols.running.at_chance import AtChance, at_chance
 from protocols.running.protocol import Exported, resume_command
 from protocols.running.provenance import search_of
+from seqsearch.core.text import counted
 from seqsearch.planners.replicates import ORDERS, SCORING
 from seqsearch.results.joint import joint_rollout
 from seqsearch.results.rows import TaskSequence
@@ -279,7 +280,11 @@ def _left_out(data: RunResults, method: str, kind: str, lost: Sequence[TaskSeque
     ends = {r.status for (name, label, _), r in data.rollouts.items() if label == method and name in ids}
     begun = {name for name, label, _ in data.rollouts if label == method and name in ids}
     how = ", ".join(sorted(ends - {"ok"}) or ["not finished"])
-    return [f"{method}: {len(begun)} {kind} sequence(s) left out, not evaluated to their end ({how})."] if begun else []
+    return (
+        [f"{method}: {counted(len(begun), f'{kind} sequence')} left out, not evaluated to their end ({how})."]
+        if begun
+        else []
+    )
 
 
 def _transfer(data: RunResults, labels: Sequence[str]) -> dict[tuple[str, str], Drop | None]:

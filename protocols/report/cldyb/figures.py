@@ -13,7 +13,8 @@ from protocols.cldyb.compared import Placed
 from protocols.cldyb.summary import MethodSummary, Side, Summary
 from protocols.report.cldyb.tables import one_task, steps_of
 from protocols.report.figures import Panel, Panels
-from protocols.report.shapes import Line, Strip, line_over_tasks, over_tasks, strips
+from protocols.report.shapes import Line, line_over_tasks, over_tasks
+from protocols.report.strips import Strip, strips
 from protocols.report.text import enumerated, percent
 from seqsearch.results.rows import Row
 

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from protocols.report.table import COUNT, NEITHER, OURS, Column, Layout, Scale, Table, table
 from protocols.report.terminal import columns_of, stacked
 from protocols.report.text import unbroken
-from seqsearch.core.text import shortened, shown
+from seqsearch.core.text import counted, shortened, shown
 
 OWN = f"{OURS}, docs/streams.md"
 CORRELATED = "higher: labels are more correlated"
@@ -75,7 +75,7 @@ def build_lines(record: dict[str, Any], out: Path) -> list[str]:
     """The stream that was built."""
     lines = [f"{out}: {record['samples']} samples of {record['classes']} classes, digest {record['digest']}"]
     if record["missing"]:
-        lines.append(f"{record['missing']} sample(s) left out: their images are missing")
+        lines.append(f"{counted(record['missing'], 'sample')} left out: their images are missing")
     return [shown(text) for text in lines]
 
 

@@ -53,22 +53,22 @@ def build_lines(report: Report, record: dict[str, Any], out: Path, details: Path
     reasons = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
     more = f" in {details}" if details else ""
     lines = [
-        f"{out}: {report.images} images of {len(report.classes)} class(es) in {len(groups)} group(s), "
+        f"{out}: {report.images} images of {counted(len(report.classes), 'class')} in {counted(len(groups), 'group')}, "
         f"{record['bytes'] / 1e6:.1f} MB, digest {record['digest']}",
-        *_listed("skipped", f"image(s): {reasons}", [f"{where}: {why}" for where, why in report.skipped], more),
-        *_listed("dropped (--min-images)", "class(es)", _dropped(report), more),
-        *_listed("merged", "pair(s) of classes", [_pair(a) for a in report.merged], more),
-        *_listed("maybe the same thing twice", "pair(s) of classes", [_pair(a) for a in report.aliases], more),
+        *_listed("skipped", "image", [f"{where}: {why}" for where, why in report.skipped], more, f": {reasons}"),
+        *_listed("dropped (--min-images)", "class", _dropped(report), more),
+        *_listed("merged", "pair", [_pair(a) for a in report.merged], more, " of classes"),
+        *_listed("maybe the same thing twice", "pair", [_pair(a) for a in report.aliases], more, " of classes"),
     ]
     if any(a.why == SAME_NAME for a in report.aliases):
         lines.append("  (--merge-aliases makes one class of those with the same name)")
     lines += [*report.notes, *caption_lines(report.captions)]
     if report.duplicates:
-        lines.append(f"{report.duplicates} image(s) came again in their class and are kept once")
+        lines.append(f"{counted(report.duplicates, 'image')} came again in their class, kept once")
     if report.shared:
-        lines.append(f"{report.shared} image(s) are in several classes")
+        lines.append(f"in several classes: {counted(report.shared, 'image')}")
     if report.ignored_count:
-        lines.append(f"{report.ignored_count} file(s) are no images by their names, e.g. {report.ignored[0]}")
+        lines.append(f"no images by their names: {counted(report.ignored_count, 'file')}, e.g. {report.ignored[0]}")
     if details:
         lines.append(f"all of it is in {details}")
     return [shown(text) for text in [*lines, recommended(copyable(out), len(report.classes), bool(report.captions))]]
@@ -78,7 +78,7 @@ def recommended(pool: str, classes: int, captioned: bool) -> str:
     """A command that runs on a pool of so many classes, with sizes where the usual ones do not fit; of a search they leave
     classes to choose from."""
     if classes < 4:
-        return f"{pool}: {classes} class(es) are too few for two tasks of two: build it of more"
+        return f"{pool}: too few classes for two tasks of two ({classes}): build it of more"
     if captioned:
         sizes = "" if classes >= 20 else f" --experiences {classes // 2}"  # 10 experiences of two classes at least
         return f"use it: seqsearch mcil --pool {pool} --methods mm_dp,mm_dpcf{sizes}"
@@ -103,11 +103,11 @@ def _pair(alias: Alias) -> str:
     return f"{'/'.join(alias.first)} and {'/'.join(alias.second)} ({alias.why})"
 
 
-def _listed(what: str, noun: str, items: list[str], where: str) -> list[str]:
+def _listed(what: str, noun: str, items: list[str], where: str, behind: str = "") -> list[str]:
     if not items:
         return []
     more = [f"  ... and {len(items) - SHOWN} more{where}"] if len(items) > SHOWN else []
-    return [f"{what}: {len(items)} {noun}", *(f"  {i}" for i in items[:SHOWN]), *more]
+    return [f"{what}: {counted(len(items), noun)}{behind}", *(f"  {i}" for i in items[:SHOWN]), *more]
 
 
 def described(pools: Union) -> dict[str, Any]:
@@ -170,9 +170,12 @@ def render(record: dict[str, Any], all_groups: bool, more: Sequence[str] = ()) -
             lines += shown_captions(p["captions"])
         if p["ignored_files"]:
             few = ", ".join(p["ignored"][:3]) + ", ..." * (p["ignored_files"] > 3)
-            lines.append(f"  {p['ignored_files']} file(s) are no images by their names and were left alone: {few}")
+            lines.append(f"  no images by their names, left alone: {counted(p['ignored_files'], 'file')} ({few})")
     parts = ", ".join(f"{name} {n}" for name, n in record["parts"].items())
-    lines.append(f"{record['classes']} classes in {len(record['groups'])} group(s), {record['images']} images: {parts}")
+    lines.append(
+        f"{counted(record['classes'], 'class')} in {counted(len(record['groups']), 'group')}, "
+        f"{counted(record['images'], 'image')}: {parts}"
+    )
     if record["too_small"]:
         names = ", ".join(f"{c['class']} ({c['images']})" for c in record["too_small"][:SHOWN])
         left = len(record["too_small"]) - SHOWN

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from seqsearch.core.digests import digest_of, seed_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
+from seqsearch.core.text import counted
 from seqsearch.core.typed import LARGEST, brief
 from seqsearch.pools.base import ClassInfo, Pool, Rows, View, checked_rows, row_offsets
 
@@ -105,7 +106,7 @@ def halved(base: Pool, half: object, seed: object) -> Half:
         raise UserError(f"pool {base.name!r}: half_seed={brief(seed)} must be a whole number from 0 to {LARGEST}")
     if len(base.classes) < 2:
         raise UserError(
-            f"pool {base.name!r} has {len(base.classes)} class(es), too few for two halves: leave half= out"
+            f"pool {base.name!r} has {counted(len(base.classes), 'class')}, too few for two halves: leave half= out"
         )
     return Half(base, half, seed)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
-from seqsearch.core.text import nearest, printable
+from seqsearch.core.text import counted, nearest, printable
 from seqsearch.pools.base import LONGEST_NAME
 from seqsearch.pools.grouped_split import numbers_of
 from seqsearch.pools.parts.layout import METADATA, SPLITS
@@ -133,7 +133,7 @@ def _codes(file: Path, name: str, column: Any, label: str) -> tuple[NDArray[np.i
     if column.null_count:
         first = int(np.flatnonzero(column.is_null().to_numpy())[0])
         raise UserError(
-            f"pool {str(file)!r}: column {name!r} is null in {column.null_count} row(s), the first is {first}"
+            f"pool {str(file)!r}: column {name!r} is null in {counted(column.null_count, 'row')}, the first is {first}"
         )
     kind = column.type
     if pa.types.is_integer(kind) and name == label:

@@ -76,11 +76,11 @@ def test_by_name_alone_where_names_tell(tmp_path: Path) -> None:
         ),
         (
             ("cat/1.png", "cat/2.png"),
-            r"has no caption of 1 image\(s\) in .*set, the first is 'dog/1.png': add them, or leave",
+            r"has no caption of 1 image in .*set, the first is 'dog/1.png': add them, or leave",
         ),
         (
             ("cat/1.png", "cat/2.png", "dog/1.png", "dog/7.png", "emu/1.png"),
-            r"2 caption\(s\) are of images that are not in .*set, the first of 'dog/7.png' \(line 4\): remove them, or",
+            r"captions of images that are not in .*set: 2, the first 'dog/7.png' \(line 4\): remove them, or",
         ),
         (("x/y.png",), "t.jsonl has captions of no image in .*set: it names 'x/y.png', an image is 'cat/1.png'"),
     ],
@@ -248,10 +248,10 @@ def test_a_class_that_the_filter_leaves_too_few_images_is_named(tmp_path: Path) 
     )
     result = run("build", str(root), str(out), "--captions", str(source), "--workers", "1", "--min-images", "4")
     assert result.exit_code == 0, result.output
-    assert "dropped (--min-images): 2 class(es)\n" in result.output
+    assert "dropped (--min-images): 2 classes\n" in result.output
     assert "  set/cat, 3 images (all captions of 3 others hold its name: --leaks keep)\n" in result.output
     assert "  set/emu, 2 images\n" in result.output
-    assert f"{out}: 1 class(es) are too few for two tasks of two" in result.output
+    assert f"{out}: too few classes for two tasks of two (1)" in result.output
     assert json.loads(Path(f"{out}.report.json").read_text())["emptied"] == [["set", "cat", 3]]
 
 

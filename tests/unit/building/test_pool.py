@@ -193,14 +193,14 @@ def test_the_command_says_what_it_did(tmp_path: Path) -> None:
     result = run("build", str(root), str(out), "--workers", "1")
     assert result.exit_code == 0, result.output
     for line in (
-        f"{out}: 12 images of 1 class(es) in 1 group(s)",
-        "skipped: 1 image(s): 1 not an image of a known format",
+        f"{out}: 12 images of 1 class in 1 group",
+        "skipped: 1 image: 1 not an image of a known format",
         "  a/bad.png: not an image",
-        "dropped (--min-images): 1 class(es)",
+        "dropped (--min-images): 1 class",
         "  data/bb, 3 images",
-        "1 file(s) are no images by their names, e.g. a/notes.txt",
+        "no images by their names: 1 file, e.g. a/notes.txt",
         f"all of it is in {out}.report.json",
-        f"{out}: 1 class(es) are too few for two tasks of two",
+        f"{out}: too few classes for two tasks of two (1)",
     ):
         assert line in result.output
     assert json.loads(Path(f"{out}.report.json").read_text())["dropped"] == [["data", "bb", 3]]

@@ -44,7 +44,7 @@ BREAKS = {
     "P1   ": ("    given = np.full(12, 3, np.uint8)", "given must be None or a uint8 array [12]"),
     "P2": (
         "    classes = (ClassInfo('a', 'g', 9), ClassInfo('b', 'g', 3))",
-        "class 'b' of pool 'mine' has 3 image(s), too few",
+        "class 'b' of pool 'mine' has 3 images, too few",
     ),
     "P3": ("    def value(self, rows):\n        return rows - rows.min()", "differs when it is read alone"),
     "P3 ": (

@@ -148,5 +148,5 @@ def test_both_drops_of_score_are_marked(tmp_path: Path) -> None:
     assert [c == "*" for c in columns["drop (searched)"]] == [True, False]
     assert [c == "*" for c in columns["drop (held out)"]] == [False, False]
     said = [(n.code, n.values.get("which")) for n in score_notes.notes(s)]
-    assert {("cldyb.stars", "searched"), ("cldyb.no_stars", "held-out")} <= set(said)
+    assert {("cldyb.stars", "found (searched)"), ("cldyb.no_stars", "found (held out)")} <= set(said)
     assert sum(code == "cldyb.each" for code, _ in said) == 1

@@ -18,7 +18,11 @@ POOL = "glyphs:classes=6,train=2,reward=1,test=1"
 @pytest.mark.parametrize(
     ("methods", "tasks", "said"),
     [
-        ("simplecil", 3, "will hardly differ: each holds all 6 classes in play, and what simplecil knows in the end"),
+        (
+            "simplecil",
+            3,
+            "will hardly differ: each holds all 6 classes in play, and the final accuracy of simplecil does not",
+        ),
         ("simplecil", 2, ""),
         ("finetune", 3, ""),
         ("simplecil,finetune", 3, ""),

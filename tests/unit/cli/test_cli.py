@@ -163,9 +163,7 @@ def test_a_class_without_test_images_is_named(tmp_path: Path) -> None:
     )
     result = small("--pool", f"{tmp_path}/mine.py:tiny", "--out", tmp_path / "run")
     assert result.exit_code == 2
-    assert (
-        "has 3 image(s), too few to give train, validation, reward and test one each: drop the class" in result.stderr
-    )
+    assert "has 3 images, too few to give train, validation, reward and test one each: drop the class" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ def test_groups_and_parts_are_counted(tmp_path: Path) -> None:
     (tmp_path / "photos" / "notes.txt").write_text("x")
     text = run(str(tmp_path / "photos"))
     assert "(by path, size and time of its files), split drawn" in text.output
-    assert "12 classes in 3 group(s), 96 images: train 36, val 12, reward 24, test 24" in text.output
-    assert "1 file(s) are no images by their names and were left alone: notes.txt" in text.output
+    assert "12 classes in 3 groups, 96 images: train 36, val 12, reward 24, test 24" in text.output
+    assert "no images by their names, left alone: 1 file (notes.txt)" in text.output
     assert ["china", "4", "32", "8"] in [row.split() for row in text.output.splitlines()]
     shown = json.loads(run(f"{tmp_path / 'photos'},glyphs:classes=4", "--json").output)
     assert (shown["classes"], shown["images"], len(shown["pools"])) == (16, 256, 2)
@@ -47,7 +47,7 @@ def test_a_given_split_is_counted_as_given(tmp_path: Path) -> None:
     write(tmp_path / "set" / "test", {"a": 3})
     text = run(str(tmp_path / "set")).output
     assert "split given" in text
-    assert "2 classes in 1 group(s), 19 images: train 6, val 2, reward 2, test 3" in text
+    assert "2 classes in 1 group, 19 images: train 6, val 2, reward 2, test 3" in text
     assert "too small to be split (min_images=4 leaves them out): b (6)" in text
     assert "the predefined split leaves them without images of a part (split=random draws one)" in text
     assert "split drawn" in run(f"{tmp_path / 'set'}:split=random").output

@@ -133,7 +133,7 @@ def test_mistakes(tmp_path: Path) -> None:
     assert "--images is for prototypes" in said("confusion", "--method", "er", "--images", "3", "--out", out)
     assert "is for an encoder" in said("names", "--pool", POOL, "--template", "a {}", "--out", out)
     names.write_text("\n")
-    assert "0 class(es), need at least two" in said("names", "--names", str(names), "--out", out)
+    assert "0 classes, need at least two" in said("names", "--names", str(names), "--out", out)
     assert list(tmp_path.iterdir()) == [names]
 
 

@@ -129,7 +129,7 @@ def test_missing_images_are_told_or_left_out(folder: Path) -> None:
     assert "the image of line 3, photos/0/2.png, is not in" in refused("train.txt", "out.parquet")
     made = run("build", "train.txt", "out.parquet", "--skip-missing")
     assert "4 samples of 2 classes" in made.output
-    assert "1 sample(s) left out: their images are missing" in made.output
+    assert "1 sample left out: their images are missing" in made.output
     assert reds(build_stream("out.parquet")) == [0, 1, 3, 4]
 
 

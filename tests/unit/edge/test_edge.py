@@ -250,7 +250,7 @@ def test_a_run_resumes_with_what_it_began_with_or_not_at_all(tmp_path: Path) -> 
         (("--rs-seeds", "", "--rs-draw", "toolbox"), "--rs-draw is for --rs-seeds"),
         (("--plan-only", "--dry-run"), "leave --dry-run out"),
         (("--plan-only", "--similarity", "m.csv", "--classes", "5"), "--classes draws from a pool"),
-        (("--tasks", "1"), "--objective adjacent says nothing of 1 task(s) of 6 classes"),
+        (("--tasks", "1"), "--objective adjacent says nothing of 1 task of 6 classes"),
         (("--score-seeds", "100000000"), "--score-seeds 100000000: must be at most 1000"),
     ],
 )

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import json
 import runpy
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -139,6 +140,26 @@ def test_a_strategy_of_avalanche_learns_an_export(constructor: str, pools: Path,
     for experience in scenario.train_stream:
         strategy.train(experience)
     assert len(strategy.eval(scenario.test_stream)) == len(case.tasks)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("kind", "size", "said"),
+    [("unequal, few", 32, "Images have 32 x 32 pixels."), ("folder", 224, "Images differ in size")],
+)
+def test_the_script_of_an_export_runs_as_it_stands(
+    kind: str, size: int, said: str, pools: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("avalanche")
+    case = cases(pools)[kind]
+    root = case.exported(tmp_path, "avalanche", images="copy").parent
+    readme = (root / "README.md").read_text()
+    assert said in readme
+    script = readme.partition("```python\n")[2].partition("```")[0].replace("DIR", str(root))
+    assert f"Resize(({size}, {size}))" in script
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("Top1_Acc_Stream/eval_phase/test_stream") >= len(case.tasks)
 
 
 @pytest.mark.parametrize(("kind", "name"), [*((kind, "pilot") for kind in KINDS), ("unequal, few", "pycil")])

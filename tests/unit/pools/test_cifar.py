@@ -150,7 +150,7 @@ def test_a_file_is_built_of_an_archive(folder: Path) -> None:
     )
     assert built.given[other[at] : other[at + 1]].tolist() == [0] * 6 + [2] * 4
     shown = CliRunner().invoke(main, ["pool", "show", str(folder)])
-    assert "8 classes in 5 group(s), 80 images" in shown.output
+    assert "8 classes in 5 groups, 80 images" in shown.output
 
 
 def test_an_archive_beside_another_source_is_called_without_its_endings(folder: Path) -> None:

@@ -84,9 +84,7 @@ def test_sets_of_one_image_are_cut_exactly_and_seeds_differ() -> None:
 def test_too_few_sets_are_one_line() -> None:
     pool = Held(np.repeat([5, 6, 7, 8], 4), np.repeat([5, 6, 7], 6))
     Split(pool, 0).check([0])
-    with pytest.raises(
-        UserError, match=r"class 'class 1' of pool 'held': 18 image\(s\) are bound together to 3 set\(s\), too"
-    ):
+    with pytest.raises(UserError, match=r"class 'class 1' of pool 'held': 18 images bound together to 3 sets, too"):
         Split(pool, 0).rows(1, "test")
 
 

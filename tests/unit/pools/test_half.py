@@ -152,7 +152,7 @@ def test_texts_and_a_given_split_go_with_the_images(tmp_path: Path) -> None:
         (f"{GLYPHS},half=1,half_seed=-1", "half_seed=-1 must be a whole number"),
         (f"{GLYPHS},half=1,half_seed=1e3", "half_seed=1000.0 must be a whole number"),
         (f"{GLYPHS},half_seed=1", "half_seed belongs to half=1 or half=2"),
-        ("glyphs:classes=1,half=1", "has 1 class.es., too few for two halves"),
+        ("glyphs:classes=1,half=1", "has 1 class, too few for two halves"),
         (f"{GLYPHS},half=1,half=2", "gives a parameter twice"),
         ("nowhere:half=1", "pool 'nowhere' does not exist"),
     ],

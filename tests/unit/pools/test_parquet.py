@@ -114,7 +114,7 @@ def test_a_split_column(tmp_path: Path) -> None:
     assert pool.given.tolist() == [0, 1, 2] * 3
     with pytest.raises(UserError, match="unknown split 'holdout': the column must hold train, validation and test"):
         own_layout(tmp_path / "y.parquet", [png(1)] * 2, [0, 0], 4, split=["train", "holdout"])
-    with pytest.raises(UserError, match=r"column 'split' is null in 1 row\(s\), the first is 1"):
+    with pytest.raises(UserError, match=r"column 'split' is null in 1 row, the first is 1"):
         own_layout(tmp_path / "z.parquet", [png(1)] * 2, [0, 0], 4, split=["train", None])
 
 
@@ -186,7 +186,7 @@ def test_files_that_are_no_pool(tmp_path: Path) -> None:
     cases: list[tuple[dict[str, Any], str]] = [
         ({"label": [1]}, "has no column 'image'; it has label"),
         ({"image": [image]}, "has no column 'label'; it has image"),
-        ({"image": [image] * 3, "label": [1, None, None]}, r"column 'label' is null in 2 row\(s\), the first is 1"),
+        ({"image": [image] * 3, "label": [1, None, None]}, r"column 'label' is null in 2 rows, the first is 1"),
         ({"image": [image], "label": [0.5]}, "column 'label' is of type double, must be integers or text"),
         ({"image": [image] * 2, "label": [1, -1]}, "has label -1: images without a label"),
         ({"image": ["a.png"], "label": [1]}, "column 'image' is of type string, must hold the bytes"),

@@ -63,7 +63,7 @@ def test_default_shares() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3])
 def test_a_class_without_test_images_is_named(count: int) -> None:
-    with pytest.raises(UserError, match=rf"class 'class 1' of pool 'counts' has {count} image\(s\), too few"):
+    with pytest.raises(UserError, match=rf"class 'class 1' of pool 'counts' has {count} images?, too few"):
         Split(Counts([9, count]), 0).check([0, 1])
 
 

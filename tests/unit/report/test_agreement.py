@@ -86,7 +86,7 @@ def test_every_output_has_the_number_of_the_file(
     assert float(of_csv[key]) == pytest.approx(wanted)
     [of_latex] = [line for line in written["latex"].splitlines() if line.startswith(f"{method} & ")]
     assert shown in of_latex
-    name = "Methods" + {"simplecil": "Simplecil", "ranpac:M=64": "RanpacMSixFour"}[method]
+    name = "MethodsMade" + {"simplecil": "Simplecil", "ranpac:M=64": "RanpacMSixFour"}[method]
     assert rf"\newcommand{{\{name}{key.title().replace('_', '')}}}{{{shown}}}" in written["latex"]
 
     [tasks] = [

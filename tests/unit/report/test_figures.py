@@ -19,7 +19,8 @@ from protocols.report.figures import COLOURS, HEIGHT, SERIES, WIDTH, Panel, Pane
 from protocols.report.maps import cells, matrix
 from protocols.report.page import environment
 from protocols.report.scatter import Dots, Normal, densities, scatter
-from protocols.report.shapes import Bar, Line, Slope, Strip, bars, curves, named_dots, slopes, strips
+from protocols.report.shapes import Bar, Line, Slope, bars, curves, named_dots, slopes
+from protocols.report.strips import Strip, strips
 from seqsearch.stats.interval import Interval
 
 HOSTILE = "$\\frac{1}{0$ <script>alert(1)</script> \x1b[2J 日本"

@@ -20,7 +20,8 @@ from protocols.report.figures import SERIES, Panel, Panels, inline, keys, styled
 from protocols.report.labels import labels
 from protocols.report.maps import cells, matrix
 from protocols.report.scatter import Dots, Normal, densities, scatter
-from protocols.report.shapes import Bar, Line, Slope, Strip, bars, curves, named_dots, slopes, strips
+from protocols.report.shapes import Bar, Line, Slope, bars, curves, named_dots, slopes
+from protocols.report.strips import Strip, strips
 from seqsearch.stats.interval import Interval
 from seqsearch.stats.rank_test import rank_test
 from tests.unit.report.edge.summaries import summary

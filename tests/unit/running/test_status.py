@@ -235,7 +235,7 @@ def test_what_went_wrong_is_logged_and_shown(tmp_path: Path) -> None:
     result = call("cldyb", "--methods", f"{tmp_path}/fragile.py:Fragile", *small.split(), "--workers", 0, "--out", path)
     assert result.exit_code == 2
     assert "Traceback" not in result.stderr
-    assert result.stderr.count("(fragile.py:5) [--traceback shows all that led to it]\n") == 1
+    assert result.stderr.count("(fragile.py:5) [--traceback shows all that led to it; seqsearch check ") == 1
     again = call("cldyb", "--resume", path, "--workers", 0, "--quiet", "--traceback")
     assert f'{tmp_path}/fragile.py", line 5, in fit_task\n' in again.stderr
     assert "--traceback shows" not in again.stderr

@@ -138,7 +138,7 @@ def test_a_handful_of_errors_says_nothing():
     right = np.ones((4, 2, 40))
     right[:, :, :2] = rng.random((4, 2, 2)) < 0.5
     s = Stratum("x", right.mean(2), right / 40, same_images=True)
-    assert contrast([(1.0, s)], np.repeat([0, 1], 20)).unavailable_because.startswith("fewer than 5 images")
+    assert contrast([(1.0, s)], np.repeat([0, 1], 20)).unavailable_because.startswith("fewer than 5 test images")
 
 
 def test_the_mean_of_sequences_that_are_no_draw_stays_within_its_limits():

@@ -84,7 +84,7 @@ def test_few_wrong_images_say_nothing() -> None:
     right = np.ones((1, 2, 40), dtype=bool)
     right[0, 0, 3] = False
     images = ImageShares(shares(right), shares(right[:0]), np.repeat(np.arange(8), 5))
-    assert "fewer than 5 images" in mean_accuracy(images.found.sum(axis=2), images).unavailable_because
+    assert "fewer than 5 test images" in mean_accuracy(images.found.sum(axis=2), images).unavailable_because
     with pytest.raises(ValueError, match="do not add up"):
         mean_accuracy([[0.1, 0.2]], images)
     with pytest.raises(ValueError, match="share training seeds"):

@@ -186,7 +186,8 @@ def test_a_handful_of_errors_says_nothing_of_how_they_vary(wrong, unavailable_be
     found, random = right.reshape(1, 2, 20) / 20, (rng.random((4, 2, 20)) < 0.8) / 20
     d = drop(found.sum(2), random.sum(2), ImageShares(found, random, np.repeat(np.arange(4), 5)))
     assert (
-        d.unavailable_because.startswith("fewer than 5 images of the found sequences are wrong") == unavailable_because
+        d.unavailable_because.startswith("fewer than 5 test images of the found sequences were right")
+        == unavailable_because
     )
     assert np.isnan(d.absolute.low) == unavailable_because
 
@@ -198,7 +199,7 @@ def test_images_that_are_wrong_with_every_seed_count_once():
         found = np.repeat((np.arange(20) > 2)[None, None], R, axis=1) / 20
         random = np.repeat(rng.random((4, 1, 20)) < 0.8, R, axis=1) / 20
         d = drop(found.sum(2), random.sum(2), ImageShares(found, random, np.repeat(np.arange(4), 5)))
-        assert d.unavailable_because.startswith("fewer than 5 images of the found sequences are wrong"), R
+        assert d.unavailable_because.startswith("fewer than 5 test images of the found sequences were right"), R
 
 
 def test_where_nothing_differs_with_the_seeds_that_both_sides_have_there_is_no_drop():

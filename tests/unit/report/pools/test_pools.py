@@ -57,7 +57,7 @@ def test_the_recommended_experiences_are_accepted(tmp_path: Path, classes: int) 
 @pytest.mark.parametrize("captioned", [False, True])
 def test_too_few_classes_are_told(captioned: bool) -> None:
     for classes in (1, 2, 3):
-        assert "too few for two tasks of two" in recommended("pool", classes, captioned)
+        assert "too few classes for two tasks of two" in recommended("pool", classes, captioned)
 
 
 def test_it_is_said_behind_a_build(tmp_path: Path) -> None:
