@@ -8,13 +8,13 @@ import re
 import resource
 import shutil
 import stat
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from seqsearch.core.memory import peak_memory
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.locks import lock_in
 from seqsearch.storage.unfinished import host
@@ -108,7 +108,7 @@ def resident_bytes() -> int:
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        return peak_memory()
 
 
 def _lock(folder: Path, shared: bool) -> IO[bytes] | None:

@@ -31,7 +31,7 @@ Row = dict[str, str | float]
 def away(values: Matrix, k: int, objective: Objective, labels: Labels) -> float:
     """Of a sequence of ``k`` tasks, in standard deviations."""
     problem = Problem(values, task_sizes(len(values), k), objective)
-    score, mean, sd = problem.score(labels), problem.mean_random(), problem.sd_random(SEED)
+    score, mean, sd = problem.score(labels), problem.mean_random(), problem.sd_random()
     assert score is not None
     assert mean is not None
     assert sd is not None

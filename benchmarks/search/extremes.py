@@ -92,7 +92,7 @@ def compare(name: str, matrix: Matrix, k: int, seeds: int, long: int) -> Iterato
         median = float(np.median(short))
         printed, told = (search(planner="paper", paper=options)[0].value or 0.0 for options in READINGS)
         row: Row = {
-            "matrix": name, "k": k, "direction": direction, "mean": mean, "sd": problem.sd_random(0) or 0.0,
+            "matrix": name, "k": k, "direction": direction, "mean": mean, "sd": problem.sd_random() or 0.0,
             "paper": printed, "paper_section": told, "anneal": median,
             "worst_seed": (max if direction == "hard" else min)(short), "moves": made[0].moves,
             "seconds": float(np.median([e.seconds for e in made])), "bound": certified_bound(problem, direction) or 0.0,

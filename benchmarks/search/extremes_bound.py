@@ -44,9 +44,7 @@ def steps(n: int) -> int:
 def supergradient_bound(problem: Problem, direction: Direction) -> float:
     """The same bound, improved by plain supergradient steps."""
     sign = 1.0 if direction == "hard" else -1.0
-    form = _Form(
-        problem.similarity, sign * problem.pairs, problem.typicality, sign * problem.slopes, np.array(problem.sizes)
-    )
+    form = _Form.of(problem, sign)
     relaxed, shift = _Relaxed(form), np.zeros(problem.n)
     value, slope = relaxed.at(shift)
     best = value

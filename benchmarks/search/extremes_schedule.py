@@ -22,6 +22,7 @@ from benchmarks.common.results import write_result
 from benchmarks.search.extremes import matrices
 from seqsearch.extremes import anneal
 from seqsearch.extremes.objective import Objective, Problem, random_labels, task_sizes
+from seqsearch.extremes.tables import terms_of
 from seqsearch.training.device import pin_threads
 
 SCHEDULES = ((0.2, 0.08), (0.2, 0.05), (0.3, 0.05), (0.3, 0.03), (0.4, 0.05), (0.4, 0.03))
@@ -54,7 +55,7 @@ def runs(problem: Problem, sign: float, moves: int, seeds: int) -> Runs:
         start = random_labels(problem.sizes, seed, 0)
         for schedule in SCHEDULES:
             anneal.HOT, anneal.COLD = schedule
-            run = anneal.anneal(problem.similarity, problem.pairs, problem.places, start, seed, sign, moves=moves)
+            run = anneal.anneal(terms_of(problem), start, seed, sign, moves=moves)
             found[schedule].append((run.value, run.seconds))
     return found
 

@@ -20,7 +20,7 @@ from seqsearch.core.typed import fits
 from seqsearch.extremes.exact import is_small
 from seqsearch.extremes.find import Extreme, find
 from seqsearch.extremes.objective import Objective, Problem, labels_of, random_labels, tasks_of
-from seqsearch.extremes.paper import PaperOptions
+from seqsearch.extremes.paper import Direction, PaperOptions
 from seqsearch.extremes.restarts import FinderName
 from seqsearch.results.schema import PLANS
 from seqsearch.similarity.matrix import Similarity
@@ -30,10 +30,12 @@ from seqsearch.storage.reading import json_object
 SIDES = ("hard", "easy")
 ROUNDING = 1e-12
 """Scores that differ by less, relative to the larger one, are the same."""
-DRAWS, FEWEST_DRAWS = 1000, 30
-"""Random sequences that the standard deviation is of, and the fewest of them where a budget allows no more."""
 LARGEST = 1 << 28
 """Bytes of ``plan.json``."""
+HALVES: dict[Direction, float] = {"hard": 0.5, "easy": 1.0}
+"""Of the time that is left, what an end may take; one after the other."""
+LEAST_BUDGET = 1e-3
+"""Seconds of a search whose time is up before it begins: it takes a random sequence."""
 Classes = tuple[tuple[int, ...], ...]
 """Classes of each task, as positions among those in play."""
 Run = Callable[..., Any]
@@ -47,9 +49,8 @@ class ExtremesPlan:
         label: what the user called the similarity; ``source`` says what it is.
         digest: of the similarity and of all settings that decide the extremes.
         sizes: classes of each task.
-        mean, sd: of the objective over random sequences; None where it is not defined (one task).
+        mean, sd: of the objective over all sequences; None where it is not defined (one task).
         hard, easy: most extreme first.
-        sd_draws: random sequences that ``sd`` is estimated from.
     """
 
     label: str
@@ -61,16 +62,16 @@ class ExtremesPlan:
     sd: float | None
     hard: tuple[Extreme, ...]
     easy: tuple[Extreme, ...]
-    sd_draws: int = DRAWS
 
     @property
     def cut_short(self) -> str:
         """Report the figures that ``--budget`` cut short; empty if there are none."""
-        bound = any(e.bound_cut for e in (*self.hard, *self.easy))
-        said = ["The budget cut the bound short: it holds, and a longer --budget may make it tighter."] * bound
-        if self.sd is not None and self.sd_draws < DRAWS:
-            said.append(f"The budget allowed {self.sd_draws} random sequences for the sd, of {DRAWS:,} otherwise.")
-        return " ".join(said)
+        ends = [e for e in (*self.hard, *self.easy) if e.bound_cut]
+        if not ends:
+            return ""
+        if any(e.bound is None for e in ends):
+            return "There was no bound within the budget: give a longer --budget, or --no-bound."
+        return "The budget cut the bound short: it holds, and a longer --budget may make it tighter."
 
     @property
     def says_nothing(self) -> str:
@@ -92,12 +93,11 @@ def plan(
     Raises:
         UserError: too many sequences for ``--planner exact``.
     """
-    objective = objective_of(s)
-    problem = Problem(similarity.values, sizes, objective)
+    problem = Problem.on(similarity.values, sizes, objective_of(s))
+    start = time.perf_counter()
     with threadpool_limits(1):  # as in workers: the last bits of a bound depend on the number of threads
-        found = _both_ways(problem, s, run)
-        draws = _draws(problem, s)
-        mean, sd = problem.mean_random(), problem.sd_random(s.seed, draws)
+        mean, sd = problem.mean_random(), problem.sd_random()
+        found = _both_ways(problem, s, start + s.budget, run)
     low, high = tuple(found["hard"]), tuple(found["easy"])
     hard, easy = (low, high) if s.hard_is() == "low" else (high, low)
     return ExtremesPlan(
@@ -110,39 +110,28 @@ def plan(
         sd,
         hard,
         easy,
-        draws,
     )
 
 
-def _draws(problem: Problem, s: ExtremesSettings) -> int:
-    """Random sequences for the standard deviation: as many as fit into the budget, if there is one."""
-    if not s.budget or not problem.defined:
-        return DRAWS
-    start = time.perf_counter()
-    problem.sd_random(s.seed, 2)
-    each = (time.perf_counter() - start) / 2
-    return min(DRAWS, max(FEWEST_DRAWS, int(s.budget / each)))
-
-
-def _both_ways(problem: Problem, s: ExtremesSettings, run: Run | None) -> dict[str, list[Extreme]]:
+def _both_ways(problem: Problem, s: ExtremesSettings, until: float, run: Run | None) -> dict[Direction, list[Extreme]]:
+    """Both ends: the first in half of the time until ``until`` (s), if there is a budget, the second in what is left."""
     return {
         direction: find(
-            problem.similarity,
+            problem,
             problem.sizes,
             direction,
             planner=finder(problem.sizes, s),
-            objective=problem.objective,
             paper=paper_options(s),
             seed=s.seed,
             moves=s.moves or None,
-            budget=s.budget or None,
+            budget=max(LEAST_BUDGET, share * (until - time.perf_counter())) if s.budget else None,
             restarts=s.restarts,
             count=s.extremes,
             diversity=s.diversity,
             bound=s.bound,
             run=run,
         )
-        for direction in ("hard", "easy")
+        for direction, share in HALVES.items()
     }
 
 
@@ -183,7 +172,7 @@ def plan_digest(similarity: Similarity, sizes: Sequence[int], s: ExtremesSetting
 
 def score(similarity: Similarity, sizes: Sequence[int], s: ExtremesSettings) -> Callable[[Classes], float | None]:
     """The objective of a sequence."""
-    problem = Problem(similarity.values, sizes, objective_of(s))
+    problem = Problem.on(similarity.values, sizes, objective_of(s))
     return lambda tasks: problem.score(labels_of(tasks))
 
 
@@ -235,6 +224,7 @@ def _plan(said: dict[str, Any]) -> ExtremesPlan:
     said = {**said, **{side: [{k: v for k, v in e.items() if k != "names"} for e in said[side]] for side in SIDES}}
     if said.pop("checksum", None) != _checksum(said):
         raise ValueError("its checksum says that it was changed")
+    said.pop("sd_draws", None)  # of versions that estimated sd from so many sequences
     extremes = {side: tuple(_extreme(e) for e in said[side]) for side in SIDES}
     made = ExtremesPlan(**{**said, "sizes": tuple(said["sizes"]), **extremes})
     n = sum(made.sizes)

@@ -19,9 +19,11 @@ from protocols.running.runtime import Runtime
 from protocols.running.session import Session
 from protocols.running.snapshot import Expected
 from seqsearch.core.errors import UserError
+from seqsearch.core.memory import peak_memory
+from seqsearch.core.paths import at_home
 from seqsearch.core.types import ClassId, Task
 from seqsearch.extremes.find import warm_up
-from seqsearch.extremes.objective import task_sizes
+from seqsearch.extremes.objective import Problem, task_sizes
 from seqsearch.extremes.restarts import anneal_start
 from seqsearch.pools.base import Pool
 from seqsearch.results.in_names import InNames, in_names, read_in_names
@@ -29,6 +31,9 @@ from seqsearch.results.rows import TaskSequence
 from seqsearch.results.schema import PLANS, SEQUENCES
 from seqsearch.results.tables import write_sequences
 from seqsearch.similarity.matrix import Similarity
+
+LARGE = 100 << 20
+"""Bytes of a file that is not read twice."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,7 @@ class PlanStudy:
     similarity: Similarity
     classes: dict[ClassId, tuple[str, str]]
     sizes: tuple[int, ...]
+    memory_before: float
 
     def identity(self) -> dict[str, Any]:
         return {"similarity": self.similarity.digest, "task_sizes": list(self.sizes)}
@@ -58,7 +64,8 @@ class PlanSummary:
     """A plan, the scores of random sequences beside it, and what it took (s); None if that is not known any more.
 
     ``compiling``: of ``seconds``, what compiling took, or loading what was compiled before. ``sequences`` are all of
-    them, with the names of their classes.
+    them, with the names of their classes. ``budget`` is in seconds, 0 without one; ``memory``: bytes that the process took at
+    most since before the similarity was read, and ``matrix``: those of the similarity.
     """
 
     plan: ExtremesPlan
@@ -66,6 +73,9 @@ class PlanSummary:
     seconds: float | None = None
     sequences: tuple[InNames, ...] = ()
     compiling: float = 0.0
+    budget: float = 0.0
+    memory: float = 0.0
+    matrix: float = 0.0
 
 
 class EdgePlanRun(ProtocolRun):
@@ -82,7 +92,7 @@ class EdgePlanRun(ProtocolRun):
         planner = finder(t.sizes, t.settings)
         with _restarts(s.runtime if planner == "anneal" else None) as run, s.deadline.interrupting():
             start = time.perf_counter()
-            warm_up(planner)
+            warm_up(planner, Problem.on(t.similarity.values, t.sizes))
             self.compiling = time.perf_counter() - start
             self.plan = plan(t.settings.similarity, t.similarity, t.sizes, t.settings, run)
             self.seconds = time.perf_counter() - start
@@ -101,7 +111,17 @@ class EdgePlanRun(ProtocolRun):
         named += [(f"random-{i}", "random", d, v) for i, (d, v) in enumerate(zip(drawn, values, strict=True))]
         path = folder.file(SEQUENCES.file)
         written = in_names(path, write_sequences(path, run_info(folder, t.classes), map(self._sequence, named)))
-        return Exported((self.plan,), PlanSummary(self.plan, values, self.seconds, tuple(written), self.compiling))
+        summary = PlanSummary(
+            self.plan,
+            values,
+            self.seconds,
+            tuple(written),
+            self.compiling,
+            t.settings.budget,
+            peak_memory() - t.memory_before,
+            t.similarity.values.nbytes,
+        )
+        return Exported((self.plan,), summary)
 
     def _sequence(self, named: tuple[str, Any, Classes, float | None]) -> Any:
         name, kind, tasks, value = named
@@ -112,16 +132,19 @@ class EdgePlanRun(ProtocolRun):
 
 def look(settings: EdgePlanSettings, directory: Path) -> None:
     """See `protocols.running.protocol.Protocol.look`."""
-    if settings.similarity != "names":
+    if settings.similarity == "names":
+        return
+    path = directory / at_home(settings.similarity)
+    if not path.is_file() or path.stat().st_size < LARGE:
         planned_on(settings, directory)
 
 
 def prepare(settings: EdgePlanSettings, states: Path, device: str, directory: Path) -> PlanStudy:
     """See `protocols.running.protocol.Protocol.prepare`."""
+    before = peak_memory()
     similarity, classes = planned_on(settings, directory)
-    return PlanStudy(
-        settings, similarity, classes, task_sizes(len(similarity), settings.tasks, settings.initial_classes)
-    )
+    sizes = task_sizes(len(similarity), settings.tasks, settings.initial_classes)
+    return PlanStudy(settings, similarity, classes, sizes, before)
 
 
 def expected(study: PlanStudy) -> Expected:

@@ -91,7 +91,7 @@ class ExtremesSettings(TaskSettings, PoolSettings):
     )
     budget: float = setting(
         0.0,
-        "Seconds per direction, at most half of them for the bound, instead of --moves. Not reproducible.",
+        "Seconds for the plan, at most half of them for bounds, instead of --moves. Not reproducible.",
         minimum=0.0,
         maximum=LONGEST_BUDGET,
         group="search",

@@ -85,7 +85,7 @@ def _draw(figure: Any, similarity: Similarity, tree: NDArray[np.float64]) -> Non
     order = _draw_tree(left, tree)
     values = similarity.values[np.ix_(order, order)]
     np.fill_diagonal(values, np.nan)
-    low, high = _colour_range(pairs)
+    low, high = _colour_range(np.asarray(pairs, np.float64))
     image = middle.imshow(
         values, cmap=colormaps["viridis"].with_extremes(bad="white"), vmin=low, vmax=high, aspect="auto"
     )

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqsearch.extremes import kernels
-from seqsearch.extremes.objective import Floats, Labels, raw_score
+from seqsearch.extremes.objective import ROWS, Labels, Problem
+from seqsearch.extremes.on_features import FeatureProblem
+from seqsearch.extremes.tables import OnFeatures, OnMatrix, Tables, Terms
 
 HOT, COLD = 0.3, 0.05
 """First and last temperature, in units of the root mean square change that a random exchange makes (measured:
@@ -20,6 +22,10 @@ CHUNKS = 200
 
 ORDER_SHARE = 0.01
 """Reorderings tried per exchange tried."""
+FILLS = 4
+"""A chunk that is timed exchanges classes for so many times as long as its tables take to fill."""
+PASSES = 20
+"""Over all pairs at the end."""
 
 
 @dataclass(frozen=True)
@@ -38,67 +44,63 @@ def default_moves(n: int, k: int) -> int:
 
 
 def anneal(
-    similarity: Floats,
-    pairs: Floats,
-    places: Floats,
-    labels: Labels,
-    seed: int,
-    sign: float,
-    moves: int | None = None,
-    budget: float | None = None,
+    terms: Terms, labels: Labels, seed: int, sign: float, moves: int | None = None, budget: float | None = None
 ) -> Found:
     """The least ``sign`` times score that one run finds from ``labels``; never worse than these.
 
     Args:
-        similarity: D [N, N], symmetric, zero diagonal.
-        pairs: V [K, K]. places: B [N, K].
+        terms: the problem.
         seed: of all random choices; with ``moves`` the result is a function of the arguments, bit for bit on like machines.
         sign: 1 to make the score small, -1 to make it large.
         moves: exchanges to try; None: `default_moves`.
-        budget: seconds to spend instead (compilation not counted); the result then depends on the machine's speed.
+        budget: seconds to spend instead (compilation not counted); the result then depends on the machine's speed. The clock is
+            looked at between passes over the matrix.
     """
-    run = _Run(similarity, sign * pairs, sign * places, labels, seed)
     start = time.perf_counter()
-    k = len(pairs)
+    until = math.inf if budget is None else start + budget
+    run = _Run(terms.tables(sign), labels, seed)
     if budget is None:
-        run.by_moves(default_moves(len(labels), k) if moves is None else moves)
+        run.by_moves(default_moves(len(labels), len(terms.pairs)) if moves is None else moves)
     else:
-        run.by_time(budget)
-    run.finish()
-    value = raw_score(run.similarity, pairs, places, run.best)
-    given = raw_score(run.similarity, pairs, places, labels)
+        run.by_time(until - run.seconds_to_finish)
+    run.finish(until)
+    value, given = (sign * run.tables.score(of) for of in (run.best, labels))
     if sign * given <= sign * value:
         return Found(labels.copy(), given, run.moves, time.perf_counter() - start)
     return Found(run.best, value, run.moves, time.perf_counter() - start)
 
 
-def warm_up() -> None:
-    """Compile, or load what was compiled, so that no budget pays for it."""
+def warm_up(problem: Problem | None = None) -> None:
+    """Compile for problems of this kind, or load what was compiled, so that no budget pays for it."""
     apart = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
-    anneal(apart, (apart == 1).astype(float), np.zeros((4, 4)), np.arange(4), 0, 1.0, moves=10)
+    pairs = (apart == 1).astype(float)
+    terms: Terms
+    if isinstance(problem, FeatureProblem):
+        terms = OnFeatures(apart.astype(np.float32), pairs, np.zeros(4), np.zeros(4))
+    else:
+        dtype = problem.similarity.dtype if problem else np.float64
+        terms = OnMatrix(apart.astype(dtype), pairs, np.zeros((4, 4)))
+    anneal(terms, np.arange(4), 0, 1.0, moves=10)
 
 
 class _Run:
-    """The arrays of one run, fixed in type and layout so that the kernels are compiled once."""
+    """One run of annealing from ``labels``."""
 
-    def __init__(self, similarity: Floats, pairs: Floats, places: Floats, labels: Labels, seed: int) -> None:
-        self.similarity, self.pairs, self.places = (
-            np.array(a, np.float64, order="C") for a in (similarity, pairs, places)
-        )
+    def __init__(self, tables: Tables, labels: Labels, seed: int) -> None:
+        self.tables, self.pairs = tables, tables.pairs
         self.labels = np.array(labels, np.int64)
         self.best = self.labels.copy()
-        self.n, self.k = self.places.shape
-        diagonal = self.pairs.diagonal()
-        self.cross = diagonal[:, None] + diagonal[None, :] - 2 * self.pairs
+        self.n, self.k = len(labels), len(self.pairs)
         self.band = int(max((abs(i - j) for i, j in np.argwhere(self.pairs)), default=0))
         self.sizes = np.bincount(self.labels, minlength=self.k).astype(np.int64)
-        self.sums, self.contribution = np.zeros((self.k, self.n)), np.zeros((self.k, self.n))
         self.state = np.array([seed % 2**64], np.uint64)
+        start = time.perf_counter()
         score = self._fill()
+        self.seconds_to_finish = 4 * (time.perf_counter() - start)
+        """About what `finish` and the score take, without any exchange."""
         self.scores = np.array([score, score])
-        largest = float(np.abs(self.similarity).max(initial=0.0))
-        self.tolerance = 1e-12 * (float(np.abs(self.pairs).max()) * largest * self.n + float(np.abs(self.places).max()))
-        self.unit = kernels.spread(self.similarity, self.cross, self.contribution, self.labels, self.state, 2000)
+        self.tolerance = 1e-12 * tables.scale(self.n)
+        self.unit = tables.spread(self.labels, self.state, 2000)
         self.flat = self.k == 1 or self.unit <= self.tolerance
         self.moves = 0
 
@@ -109,41 +111,39 @@ class _Run:
             step = min(size, moves - self.moves)
             self._chunk(step, self.moves / moves, (self.moves + step) / moves)
 
-    def by_time(self, budget: float) -> None:
-        """As many exchanges as ``budget`` seconds allow; the temperature follows the clock."""
-        start, step, least = time.perf_counter(), max(1000, 10 * self.n), max(1000, self.n * self.n // 2)
-        done, spent = 0.0, 0.0
-        while not self.flat and done < 1:
-            self._chunk(step, done, min(1.0, done + spent / budget))
-            now = (time.perf_counter() - start) / budget
-            speed = step / max(1e-9, now - done)  # exchanges per budget
-            spent = min(1 - now, max(1 / CHUNKS, least / speed)) * budget
-            step = max(1, int(speed * spent / budget))
-            done = now
+    def by_time(self, until: float) -> None:
+        """As many exchanges as there is time for until ``until`` (s); the temperature follows the clock.
+
+        A chunk fills the tables anew, so that it has exchanges for several times as long as that takes.
+        """
+        start, step = time.perf_counter(), 1000
+        budget, done, seconds = until - start, 0.0, 0.0
+        while not self.flat and done < 1 and budget > 0:
+            at = time.perf_counter()
+            self._refresh(step, self._temperature(done))
+            between = time.perf_counter()
+            self._exchanges(step, self._temperature(done), self._temperature(done + seconds / budget))
+            now = time.perf_counter()
+            speed = step / max(1e-9, now - between)
+            seconds = max(0.0, min(until - now - (between - at), max(budget / CHUNKS, FILLS * (between - at))))
+            step = max(1, min(int(speed * seconds), 10 * step))
+            done = (now - start) / budget
 
     def _chunk(self, moves: int, start: float, end: float) -> None:
-        self._reorder(max(1, int(ORDER_SHARE * moves)), self._temperature(start))
-        kernels.swaps(
-            self.similarity,
-            self.pairs,
-            self.cross,
-            self.contribution,
-            self.labels,
-            self.best,
-            self.scores,
-            self.state,
-            moves,
-            self._temperature(start),
-            self._temperature(end),
-        )
+        self._refresh(moves, self._temperature(start))
+        self._exchanges(moves, self._temperature(start), self._temperature(end))
+
+    def _refresh(self, moves: int, temperature: float) -> None:
+        self._reorder(max(1, int(ORDER_SHARE * moves)), temperature)
+
+    def _exchanges(self, moves: int, hot: float, cold: float) -> None:
+        self.tables.exchanges(self.labels, self.best, self.scores, self.state, moves, hot, cold)
         self.moves += moves
 
     def _reorder(self, moves: int, temperature: float) -> None:
         if self.k > 2:
-            member = np.zeros((self.k, self.n))
-            member[self.labels, np.arange(self.n)] = 1.0
             order, trial = np.arange(self.k), np.arange(self.k)
-            blocks, own = member @ self.similarity @ member.T, member @ self.places
+            blocks, own = self.tables.blocks(self.labels)
             kernels.reorder(
                 self.pairs, blocks, own, self.sizes, order, trial, self.band, self.state, moves, temperature
             )
@@ -151,22 +151,35 @@ class _Run:
         self.scores[0] = self._fill()
 
     def _fill(self) -> float:
-        return kernels.table(self.similarity, self.pairs, self.places, self.labels, self.sums, self.contribution)
+        return self.tables.fill(self.labels)
 
     def _temperature(self, done: float) -> float:
         return self.unit * HOT * math.pow(COLD / HOT, min(1.0, done))
 
-    def finish(self) -> None:
-        """From the best seen down to where no exchange and no reordering tried helps."""
+    def finish(self, until: float) -> None:
+        """From the best seen down to where no exchange and no reordering tried helps, or to ``until`` (s)."""
         if self.flat:
             return
         self.labels[:] = self.best
         for _ in range(3):
             self._fill()
-            kernels.descend(self.similarity, self.pairs, self.cross, self.contribution, self.labels, self.tolerance, 20)
+            self._descend(until)
+            if time.perf_counter() > until:
+                break
             self._fill()
             before = self.labels.copy()
             self._reorder(min(20_000, 20 * self.k * self.k), 0.0)
             if (before == self.labels).all():
                 break
         self.best[:] = self.labels
+
+    def _descend(self, until: float) -> None:
+        """Make all exchanges that help, pair by pair, until a pass finds none, `PASSES` are done, or the time is up."""
+        for _ in range(PASSES):
+            better = False
+            for first in range(0, self.n, ROWS):
+                if time.perf_counter() > until:
+                    return
+                better |= self.tables.descend(self.labels, self.tolerance, first, min(self.n, first + ROWS))
+            if not better:
+                return

@@ -55,7 +55,7 @@ def exact_extremes(problem: Problem) -> tuple[Labels, Labels]:
         )
     scale = float(np.abs(problem.pairs).max() * np.abs(problem.similarity).sum() + np.abs(problem.places).sum())
     found = _extremes(
-        problem.similarity,
+        np.asarray(problem.similarity, np.float64),
         np.ascontiguousarray(problem.pairs),
         np.ascontiguousarray(problem.places),
         np.array(problem.sizes, np.int64),

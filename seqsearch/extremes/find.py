@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from numpy.typing import ArrayLike
 
 from seqsearch.core.errors import UserError
-from seqsearch.extremes import anneal, exact
-from seqsearch.extremes.objective import Labels, Objective, Problem, tasks_of
+from seqsearch.extremes import anneal, exact, low_rank_bound
+from seqsearch.extremes.objective import SMALL, Labels, Objective, Problem, tasks_of
 from seqsearch.extremes.paper import Direction, PaperOptions
 from seqsearch.extremes.restarts import ExtremesSearch, FinderName, Run
 from seqsearch.extremes.upper_bound import bound_within
@@ -58,7 +58,7 @@ class Extreme:
 
 
 def find(
-    similarity: ArrayLike,
+    similarity: ArrayLike | Problem,
     sizes: Sequence[int],
     direction: Direction,
     *,
@@ -77,7 +77,7 @@ def find(
     """The ``count`` most extreme sequences that the planner finds, each unlike those before it.
 
     Args:
-        similarity: D [N, N]; never changed, its diagonal is ignored.
+        similarity: D [N, N]; never changed, its diagonal is ignored. Or the problem itself, which has sizes and objective.
         sizes: classes per task (`task_sizes`).
         direction: "hard" for small, "easy" for large scores.
         planner: "paper" (the published heuristic), "anneal", or "exact" (small cases; see `exact.LIMIT`).
@@ -95,8 +95,8 @@ def find(
         UserError: settings that make no sense.
     """
     _check(planner, direction, moves, budget, restarts, count, diversity)
-    problem = Problem(similarity, sizes, objective)
-    warm_up(planner)
+    problem = similarity if isinstance(similarity, Problem) else Problem(similarity, sizes, objective)
+    warm_up(planner, problem)
     start = time.perf_counter()
     limit, cut = bound_within(problem, direction, budget / 2 if budget else math.inf) if bound else (None, False)
     if budget:
@@ -107,10 +107,12 @@ def find(
     return [replace(e, bound=limit, bound_cut=cut) for e in _found(search, count, diversity)]
 
 
-def warm_up(planner: FinderName) -> None:
+def warm_up(planner: FinderName, problem: Problem) -> None:
     """Compile what the planner runs, or load what was compiled on this machine before: none of it is in `Extreme.seconds`."""
+    if problem.n > SMALL:
+        low_rank_bound.warm_up(problem.similarity.dtype)
     if planner == "anneal":
-        anneal.warm_up()
+        anneal.warm_up(problem)
     elif planner == "exact":
         exact.warm_up()
 

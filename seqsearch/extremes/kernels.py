@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.compiled import compiled
-from seqsearch.extremes.objective import Floats, Labels
+from seqsearch.extremes.objective import Floats, Labels, Matrix
+from seqsearch.extremes.sums import over_tasks
 
 State = NDArray[np.uint64]
 
@@ -51,18 +52,14 @@ def draw(state: State) -> np.uint64:
 
 @compiled
 def table(
-    similarity: Floats, pairs: Floats, places: Floats, labels: Labels, sums: Floats, contribution: Floats
+    similarity: Matrix, pairs: Floats, places: Floats, labels: Labels, sums: Floats, contribution: Floats
 ) -> float:
     """Fill R (``sums``) and H (``contribution``), both [K, N], from scratch. Returns the score."""
     n, k = places.shape
     for t in range(k):
         for x in range(n):
-            sums[t, x] = 0.0
             contribution[t, x] = places[x, t]
-    for y in range(n):
-        t = labels[y]
-        for x in range(n):
-            sums[t, x] += similarity[y, x]
+    over_tasks(similarity, labels, sums)
     score = 0.0
     for t in range(k):
         for s in range(k):
@@ -77,7 +74,7 @@ def table(
 
 @compiled
 def change(
-    similarity: Floats,
+    similarity: Matrix,
     cross: Floats,
     contribution: Floats,
     i: np.int64 | int,
@@ -95,7 +92,7 @@ def change(
 
 
 @compiled
-def spread(similarity: Floats, cross: Floats, contribution: Floats, labels: Labels, state: State, draws: int) -> float:
+def spread(similarity: Matrix, cross: Floats, contribution: Floats, labels: Labels, state: State, draws: int) -> float:
     """Root mean square of the changes of the score by exchanges of two random classes."""
     n, total, count = np.uint64(labels.size), 0.0, 0
     for _ in range(draws):
@@ -111,7 +108,7 @@ def spread(similarity: Floats, cross: Floats, contribution: Floats, labels: Labe
 
 @compiled
 def exchange(
-    similarity: Floats, pairs: Floats, contribution: Floats, labels: Labels, c: np.int64 | int, d: np.int64 | int
+    similarity: Matrix, pairs: Floats, contribution: Floats, labels: Labels, c: np.int64 | int, d: np.int64 | int
 ) -> None:
     """Move class c to the task of d and class d to the task of c; update ``labels`` and ``contribution``."""
     i, j = labels[c], labels[d]
@@ -131,7 +128,7 @@ def copy(source: Labels, target: Labels) -> None:
 
 @compiled
 def swaps(
-    similarity: Floats,
+    similarity: Matrix,
     pairs: Floats,
     cross: Floats,
     contribution: Floats,
@@ -178,32 +175,30 @@ def swaps(
 
 @compiled
 def descend(
-    similarity: Floats,
+    similarity: Matrix,
     pairs: Floats,
     cross: Floats,
     contribution: Floats,
     labels: Labels,
     tolerance: float,
-    rounds: int,
-) -> int:
-    """Make all exchanges that lower the score by more than ``tolerance``, until a pass over all pairs finds none or ``rounds``
-    passes are done. Returns how many exchanges were tried."""
-    n, tried = labels.size, 0
-    for _ in range(rounds):
-        better = False
-        for c in range(n):
-            for d in range(c):
-                i, j = labels[c], labels[d]
-                if i == j:
-                    continue
-                tried += 1
-                delta = change(similarity, cross, contribution, i, j, c, d)
-                if delta < -tolerance:
-                    exchange(similarity, pairs, contribution, labels, c, d)
-                    better = True
-        if not better:
-            break
-    return tried
+    first: int,
+    end: int,
+) -> bool:
+    """Make all exchanges that lower the score by more than ``tolerance``: of classes ``first`` to ``end`` with those before them.
+
+    Returns whether there was one.
+    """
+    better = False
+    for c in range(first, end):
+        for d in range(c):
+            i, j = labels[c], labels[d]
+            if i == j:
+                continue
+            delta = change(similarity, cross, contribution, i, j, c, d)
+            if delta < -tolerance:
+                exchange(similarity, pairs, contribution, labels, c, d)
+                better = True
+    return better
 
 
 @compiled

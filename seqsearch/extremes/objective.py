@@ -15,16 +15,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
+from seqsearch.extremes.sums import of_rows, over_tasks
 
 Labels = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Matrix = NDArray[np.floating[Any]]
+"""Similarities: in single precision where there are many (`seqsearch.similarity.matrix`)."""
+ROWS = 512
+"""Rows of a matrix that are copied at a time."""
+SMALL = 2_000
+"""Classes of which a matrix may be copied as a whole."""
 
 LAGS = (1.0, 0.5, 0.25)
 NAMES = ("adjacent", "lags", "within", "typicality")
@@ -120,6 +127,16 @@ def in_order(sizes: Sequence[int]) -> Labels:
     return np.repeat(np.arange(len(sizes)), sizes).astype(np.int64)
 
 
+class Moments(NamedTuple):
+    """Of a matrix: the sums of its rows [N], of all entries and of their squares, and the least and largest entry."""
+
+    sums: Floats
+    total: float
+    squares: float
+    least: float
+    most: float
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A similarity matrix, the sizes of the tasks, and what is made extreme.
@@ -132,9 +149,23 @@ class Problem:
         UserError: a matrix that is not square or not finite, or sizes that do not fit it.
     """
 
-    similarity: Floats
+    similarity: Matrix
     sizes: tuple[int, ...]
     objective: Objective = field(default_factory=Objective)
+
+    @classmethod
+    def on(cls, similarity: Matrix, sizes: Sequence[int], objective: Objective | None = None) -> Problem:
+        """A problem on a matrix that is checked already, as those of `seqsearch.similarity.matrix` are: it is not copied.
+
+        Args:
+            similarity: [N, N], contiguous, symmetric to the last bit, finite, with a zero diagonal.
+
+        Raises:
+            UserError: sizes that do not fit it.
+        """
+        made = cls.__new__(cls)
+        made._set(similarity, sizes, objective)
+        return made
 
     def __init__(self, similarity: ArrayLike, sizes: Sequence[int], objective: Objective | None = None) -> None:
         matrix: Floats = np.array(similarity, dtype=np.float64, order="C")
@@ -143,7 +174,9 @@ class Problem:
         np.fill_diagonal(matrix, 0.0)
         if not np.isfinite(matrix).all():
             raise UserError("similarity: all entries off the diagonal must be finite")
-        matrix = matrix / 2 + matrix.T / 2
+        self._set(matrix / 2 + matrix.T / 2, sizes, objective)
+
+    def _set(self, matrix: Matrix, sizes: Sequence[int], objective: Objective | None) -> None:
         sizes = tuple(int(m) for m in sizes)
         if min(sizes, default=0) < 1 or sum(sizes) != len(matrix):
             raise UserError(
@@ -201,22 +234,43 @@ class Problem:
     @cached_property
     def typicality(self) -> Floats:
         """tau [N]: mean similarity of each class to all others."""
-        return np.asarray(self.similarity.sum(axis=1) / max(1, self.n - 1))
+        return np.asarray(self.moments.sums / max(1, self.n - 1))
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Sums of the matrix."""
+        if self.n > SMALL:
+            sums = np.empty(self.n)
+            squares, least, most = of_rows(self.similarity, sums)
+            return Moments(sums, float(sums.sum()), squares, least, most)
+        d = np.asarray(self.similarity, np.float64)
+        return Moments(d.sum(axis=1), float(d.sum()), float(np.einsum("ij,ij->", d, d)), float(d.min()), float(d.max()))
+
+    @cached_property
+    def spread(self) -> float:
+        """The standard deviation of the similarities of two classes."""
+        pairs = max(1, self.n * (self.n - 1))
+        return math.sqrt(max(0.0, self.moments.squares / pairs - (self.moments.total / pairs) ** 2))
 
     @cached_property
     def places(self) -> Floats:
         """B [N, K] = tau b': what it counts that a class is in a task."""
         return np.outer(self.typicality, self.slopes)
 
-    def altered(self, similarity: Floats, places: Floats) -> Problem:
+    def altered(self, similarity: Matrix, places: Floats) -> Problem:
         """The same problem, pairs weighed alike, on another D [N, N] (symmetric, zero diagonal) and with another B [N, K]."""
         other = copy.copy(self)
+        other.__dict__.pop("moments", None)
         other.__dict__.update(similarity=similarity, places=places)
         return other
 
     def score(self, labels: Labels) -> float | None:
         """The score of a sequence; None where there is none."""
-        return raw_score(self.similarity, self.pairs, self.places, labels) if self.defined else None
+        return self.raw(labels) if self.defined else None
+
+    def raw(self, labels: Labels) -> float:
+        """As `score`; 0 where there is none."""
+        return raw_score(self.similarity, self.pairs, self.places, labels)
 
     def mean_random(self) -> float | None:
         """The expected score of a uniformly random sequence, in closed form: any two places hold any two classes alike."""
@@ -224,25 +278,55 @@ class Problem:
             return None
         m, n = np.array(self.sizes, float), self.n
         weight = m @ self.pairs @ m - self.pairs.diagonal() @ m
-        pair = self.similarity.sum() / max(1, n * (n - 1))
+        pair = self.moments.total / max(1, n * (n - 1))
         return float(0.5 * weight * pair + self.typicality.mean() * (m @ self.slopes))
 
-    def sd_random(self, seed: int, draws: int = 1000) -> float | None:
-        """Standard deviation (ddof 1) of the scores of ``draws`` random sequences, drawn by `random_labels`."""
+    def sd_random(self) -> float | None:
+        """The standard deviation of the score over all sequences, in closed form.
+
+        The moments of sum D[x, y] W[place of x, place of y] over permutations are those of Mantel ("The detection of disease
+        clustering and a generalized regression approach", 1967): each expectation is over the pairs, triples or quadruples of
+        different classes that two pairs make. The linear part, and its product with the quadratic one, follow alike.
+        """
         if not self.defined:
             return None
-        scores = [
-            raw_score(self.similarity, self.pairs, self.places, random_labels(self.sizes, seed, i))
-            for i in range(draws)
-        ]
-        return float(np.std(scores, ddof=1))
+        m, n = np.array(self.sizes, float), self.n
+        d_sums = self.moments.sums
+        w_sums = np.repeat(self.pairs @ m - self.pairs.diagonal(), self.sizes)
+        counts = np.outer(m, m) - np.diag(m)
+        d, w = _moments(d_sums, self.moments.squares), _moments(w_sums, float((self.pairs**2 * counts).sum()))
+        ways = [math.perm(n, i) for i in (2, 3, 4)]  # to choose so many different classes in a row
+        quadratic = sum(f * x * y / of for f, x, y, of in zip((2, 4, 1), d, w, ways, strict=True) if of)
+        tau, b = self.typicality - self.typicality.mean(), np.repeat(self.slopes, self.sizes)
+        b = b - b.mean()
+        linear = (tau @ tau) * (b @ b) / max(1, n - 1)
+        both = 2 * (d_sums @ tau) * (w_sums @ b) / max(1, (n - 1) * max(1, n - 2))
+        return math.sqrt(max(0.0, quadratic / 4 + linear + both))
 
 
-def raw_score(similarity: Floats, pairs: Floats, places: Floats, labels: Labels) -> float:
+def _moments(sums: Floats, of_squares: float) -> tuple[float, float, float]:
+    """Of a symmetric matrix, its mean subtracted: sums of the products of pairs that have both, one and no class in common.
+
+    Args:
+        sums: of its rows [N], without the diagonal.
+        of_squares: the sum of the squares of its entries off the diagonal.
+    """
+    n = len(sums)
+    mean = float(sums.mean()) / max(1, n - 1)
+    stars, own = float(((sums - (n - 1) * mean) ** 2).sum()), of_squares - n * (n - 1) * mean**2
+    return own, stars - own, 2 * own - 4 * stars
+
+
+def raw_score(similarity: Matrix, pairs: Floats, places: Floats, labels: Labels) -> float:
     """1/2 sum of V[l_x, l_y] D[x, y] + sum of B[c, l_c], summed in the order of tasks; the diagonal of D must be zero."""
     order = np.argsort(labels, kind="stable")
     starts = np.searchsorted(labels[order], np.arange(len(pairs)))
-    blocks = np.add.reduceat(np.add.reduceat(similarity[order], starts, axis=0)[:, order], starts, axis=1)
+    if len(labels) <= SMALL:
+        sums = np.add.reduceat(similarity[order], starts, axis=0, dtype=np.float64)
+    else:
+        sums = np.empty((len(pairs), len(labels)))
+        over_tasks(similarity, labels, sums)
+    blocks = np.add.reduceat(sums[:, order], starts, axis=1)
     return float(0.5 * (pairs * blocks).sum() + places[np.arange(len(labels)), labels].sum())
 
 

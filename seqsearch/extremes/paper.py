@@ -71,7 +71,7 @@ def paper_labels(problem: Problem, direction: Direction, options: PaperOptions |
     options = options or PaperOptions()
     if problem.n == 1:
         return in_order(problem.sizes)
-    similarity = np.asarray(problem.similarity)
+    similarity: Floats = np.asarray(problem.similarity, np.float64)
     distance = -similarity if direction == "hard" else similarity.copy()
     distance -= distance[
         ~np.eye(problem.n, dtype=bool)

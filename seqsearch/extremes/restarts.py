@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +14,10 @@ import numpy as np
 from seqsearch.core.digests import seed_of
 from seqsearch.extremes import anneal, exact
 from seqsearch.extremes.anneal import Found
-from seqsearch.extremes.objective import Floats, Labels, Problem, random_labels, raw_score
+from seqsearch.extremes.objective import ROWS, Labels, Problem, random_labels
+from seqsearch.extremes.on_features import FeatureProblem
 from seqsearch.extremes.paper import Direction, PaperOptions, paper_labels
+from seqsearch.extremes.tables import Terms, terms_of
 from seqsearch.stats.sampling import number_of_sequences
 
 FinderName = Literal["anneal", "paper", "exact"]
@@ -22,6 +26,8 @@ RESTARTS = 2
 FEW = 5_000
 """So many sequences are looked through one by one where a penalty does not lead to another sequence."""
 
+CLUSTERED, SECONDS_OF_CLUSTERING = 5_000, 6.0
+"""Classes that the paper's heuristic clusters at most, and about what that takes; it takes the square of fewer classes."""
 ATTEMPTS, RETRY = 5, 0.1
 """Penalties that are tried until a sequence is another one, and the share of the budget for each after the first."""
 
@@ -30,13 +36,11 @@ ATTEMPTS, RETRY = 5, 0.1
 class Start:
     """One restart of annealing: all that `anneal_start` needs, as plain arrays (picklable).
 
-    ``similarity`` [N, N], ``pairs`` [K, K] and ``places`` [N, K] are D, V and B of the objective (with penalties for
-    what was found before); ``labels`` [N] is where it starts; ``sign`` 1 looks for small, -1 for large scores.
+    ``terms`` are those of the objective (with penalties for what was found before); ``labels`` [N] is where it starts; ``sign`` 1
+    looks for small, -1 for large scores.
     """
 
-    similarity: Floats
-    pairs: Floats
-    places: Floats
+    terms: Terms
     labels: Labels
     seed: int
     sign: float
@@ -46,10 +50,7 @@ class Start:
 
 def anneal_start(start: Start) -> Found:
     """Run one restart, here or in a worker."""
-    anneal.warm_up()
-    return anneal.anneal(
-        start.similarity, start.pairs, start.places, start.labels, start.seed, start.sign, start.moves, start.budget
-    )
+    return anneal.anneal(start.terms, start.labels, start.seed, start.sign, start.moves, start.budget)
 
 
 Run = Callable[[list[Start]], list[Found]]
@@ -93,44 +94,54 @@ class ExtremesSearch:
                 return labels, tried
         rest = self._all_others(earlier) if few else self._neighbours(earlier)
         problem = self._penalised(earlier, diversity, 0)
-        return (min(rest, key=lambda x: self.sign * _raw(problem, x)), tried) if rest else None
+        return (min(rest, key=lambda x: self.sign * problem.raw(x)), tried) if rest else None
 
     def _best(self, problem: Problem, index: int, share: float) -> tuple[Labels, int]:
         """(labels, moves) of the planner's sequence for ``problem``."""
         if self.planner == "paper":
             return paper_labels(problem, self.direction, self.options), 0
-        results: list[Found] = []
+        found, rest = list[Found](), list[Labels]()
         if self.planner == "exact":
-            candidates = [exact.exact_extremes(problem)[0 if self.sign > 0 else 1]]
+            rest = [exact.exact_extremes(problem)[0 if self.sign > 0 else 1]]
         else:
-            start = time.perf_counter()
-            heuristic = paper_labels(problem, self.direction, self.options)
-            results = self._anneal(problem, index, heuristic, share, time.perf_counter() - start)
-            candidates = [r.labels for r in results] + [heuristic]
-        candidates.append(random_labels(problem.sizes, self.seed, 0))
-        values = [self.sign * _raw(problem, c) for c in candidates]
-        return candidates[int(np.argmin(values))], sum(r.moves for r in results)  # of equals the first restart
+            until = math.inf if self.budget is None else time.perf_counter() + self.budget * share / self.count
+            rest = self._heuristic(problem, until)
+            found = self._anneal(problem, index, rest, until)
+        rest = [*rest, random_labels(problem.sizes, self.seed, 0)]
+        candidates = [(f.labels, f.value) for f in found] + [(labels, problem.raw(labels)) for labels in rest]
+        labels, _ = min(candidates, key=lambda c: self.sign * c[1])  # of equals the first restart
+        return labels, sum(f.moves for f in found)
 
-    def _anneal(self, problem: Problem, index: int, heuristic: Labels, share: float, spent: float) -> list[Found]:
+    def _heuristic(self, problem: Problem, until: float) -> list[Labels]:
+        """The paper's sequence; none where clustering the classes takes too much memory, or more of the time than annealing."""
+        if problem.n > CLUSTERED or isinstance(problem, FeatureProblem):
+            return []
+        left = until - time.perf_counter()
+        if left < math.inf and SECONDS_OF_CLUSTERING * (problem.n / CLUSTERED) ** 2 > left / 4:
+            return []
+        return [paper_labels(problem, self.direction, self.options)]
+
+    def _anneal(self, problem: Problem, index: int, heuristic: list[Labels], until: float) -> list[Found]:
         restarts = self.restarts or RESTARTS
-        budget = None
-        if self.budget is not None:
-            budget = max(0.1, 1 - spent / (self.budget * share / self.count)) * self.budget * share / self.count
-            budget = budget if self.run else budget / restarts
-        starts = [
-            Start(
-                problem.similarity,
-                problem.pairs,
-                problem.places,
-                heuristic if r == 0 else random_labels(problem.sizes, self.seed, r - 1),
-                seed_of("extremes", self.seed, self.direction, index, r),
-                self.sign,
-                self.moves,
-                budget,
-            )
-            for r in range(restarts)
-        ]
-        return self.run(starts) if self.run else [anneal_start(s) for s in starts]
+        drawn = (random_labels(problem.sizes, self.seed, r) for r in itertools.count())
+        first = list(itertools.islice(itertools.chain(heuristic, drawn), restarts))
+        if self.run:
+            return self.run([self._start(problem, index, r, labels, until) for r, labels in enumerate(first)])
+        found = list[Found]()
+        for r, labels in enumerate(first):
+            now = time.perf_counter()
+            found.append(anneal_start(self._start(problem, index, r, labels, now + (until - now) / (restarts - r))))
+        return found
+
+    def _start(self, problem: Problem, index: int, r: int, labels: Labels, until: float) -> Start:
+        return Start(
+            terms_of(problem),
+            labels,
+            seed_of("extremes", self.seed, self.direction, index, r),
+            self.sign,
+            self.moves,
+            None if until == math.inf else max(0.0, until - time.perf_counter()),
+        )
 
     def _penalised(self, earlier: list[Labels], diversity: float, attempt: int) -> Problem:
         """The problem on which what the earlier sequences weigh is less extreme; more so at each attempt."""
@@ -138,11 +149,14 @@ class ExtremesSearch:
         strength = self.sign * (diversity * 4**attempt if diversity or not attempt else 4.0 ** (attempt - 3))
         n = problem.n
         similarity, places = np.array(problem.similarity), np.array(problem.places)
-        spread = float(similarity[~np.eye(n, dtype=bool)].std()) or 1.0
+        spread = problem.spread or 1.0
         largest, steepest = float(np.abs(problem.pairs).max()), float(np.abs(problem.slopes).max())
         for labels in earlier:
             if largest:
-                similarity += strength * spread / largest * problem.pairs[np.ix_(labels, labels)]
+                for i in range(0, n, ROWS):
+                    similarity[i : i + ROWS] += (
+                        strength * spread / largest * problem.pairs[np.ix_(labels[i : i + ROWS], labels)]
+                    )
             if steepest:
                 places[np.arange(n), labels] += strength * steepest * (float(problem.typicality.std()) or 1.0)
         np.fill_diagonal(similarity, 0.0)
@@ -171,11 +185,11 @@ class ExtremesSearch:
         weights = np.abs(self.problem.pairs)
         if not weights.any():
             return float((labels == other).mean())
-        own, their = weights[np.ix_(labels, labels)], weights[np.ix_(other, other)]
-        pair = ~np.eye(len(labels), dtype=bool)
-        total = float(own[pair].sum())
-        return float(np.minimum(own, their)[pair].sum()) / total if total else 1.0
-
-
-def _raw(problem: Problem, labels: Labels) -> float:
-    return raw_score(problem.similarity, problem.pairs, problem.places, labels)
+        total = shared = 0.0
+        for i in range(0, len(labels), ROWS):
+            rows = slice(i, i + ROWS)
+            own, their = weights[np.ix_(labels[rows], labels)], weights[np.ix_(other[rows], other)]
+            pair = ~np.eye(len(own), len(labels), i, dtype=bool)
+            total += float(own[pair].sum())
+            shared += float(np.minimum(own, their)[pair].sum())
+        return shared / total if total else 1.0

@@ -14,6 +14,9 @@ improved by a quasi-Newton method on supergradients, as Lewis and Overton ("Nons
 methods", 2013) suggest. It holds for tasks of any sizes: W is any symmetric matrix, and its eigenvalues are those of a K x
 K matrix. The other bound is the minimal scalar product of all entries of D and W. The better of the two counts; upper
 bounds are lower ones of the negated problem.
+
+Of more than `SMALL` classes the entries are counted in bins, not sorted, and eigenvalues are those of a low-rank part of D
+(`seqsearch.extremes.low_rank_bound`), with all eigenvalues up to `DENSE` classes where time allows.
 """
 
 from __future__ import annotations
@@ -25,13 +28,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from seqsearch.extremes.objective import Floats, Problem
+from seqsearch.extremes.low_rank_bound import EPS, Places, TimeIsUp, bounds, least_product, of_features
+from seqsearch.extremes.objective import SMALL, Floats, Matrix, Moments, Problem
+from seqsearch.extremes.on_features import FeatureProblem
 from seqsearch.extremes.paper import Direction
 
 MOST, GAIN = 40, 1e-4
 """Evaluations of the bound at most, and the share of its distance from the mean score that an iteration must gain."""
 
-EPS = float(np.finfo(np.float64).eps)
+DENSE = 5_000
+"""Classes of which all eigenvalues may be computed."""
 SAMPLE = 400
 """Classes of an eigendecomposition that is timed to predict that of more classes."""
 
@@ -51,18 +57,36 @@ def certified_bound(problem: Problem, direction: Direction) -> float | None:
 def bound_within(problem: Problem, direction: Direction, seconds: float = np.inf) -> tuple[float | None, bool]:
     """See `certified_bound`; and whether ``seconds`` cut it short. A bound that was cut short holds, but may be less tight.
 
-    The bound from sorted entries is always computed. Of the other one, only evaluations that fit into the time are.
+    The bound from sorted entries is always computed of up to `SMALL` classes. Of all others, those that fit into the time are.
+    The bound is None if none did.
     """
     if not problem.defined:
         return None, False
     until = time.perf_counter() + seconds
     sign = 1.0 if direction == "hard" else -1.0
-    form = _Form(
-        problem.similarity, sign * problem.pairs, problem.typicality, sign * problem.slopes, np.array(problem.sizes)
-    )
-    values = [_sorted_bound(form)]
-    projected, cut = _projected_bound(form, evaluations(problem.n), until)
-    return sign * max([*values, *projected]), cut
+    form = _Form.of(problem, sign)
+    if isinstance(problem, FeatureProblem):
+        places = Places(form.pairs, form.sizes)
+        return sign * (of_features(problem.features, problem.products, places) + _linear_bound(form)), False
+    values, cut = ([_sorted_bound(form)], False) if problem.n <= SMALL else _low_rank_bounds(form, until)
+    if problem.n <= DENSE:
+        projected, stopped = _projected_bound(form, evaluations(problem.n), until)
+        values, cut = [*values, *projected], cut or stopped
+    return sign * max(values) if values else None, cut
+
+
+def _low_rank_bounds(form: _Form, until: float) -> tuple[list[float], bool]:
+    """Bounds that fit into the time, and whether there are more."""
+    linear = _linear_bound(form)
+    if not form.pairs.any():
+        return [linear], False
+    found = list[float]()
+    try:
+        for bound in bounds(form.similarity, form.moments, Places(form.pairs, form.sizes), until):
+            found.append(bound + linear)
+    except TimeIsUp:
+        return found, True
+    return found, False
 
 
 def evaluations(n: int) -> int:
@@ -70,27 +94,41 @@ def evaluations(n: int) -> int:
     return int(min(MOST, max(1, 1e10 / n**3)))
 
 
+def _linear_bound(form: _Form) -> float:
+    """Of what typicality counts; exact but for rounding."""
+    rounding = 4 * EPS * len(form.typicality) * form.scale
+    return least_product(form.typicality, np.repeat(form.slopes, form.sizes)) - rounding
+
+
 @dataclass(frozen=True)
 class _Form:
     """1/2 tr(D X W X') + <tau b', X>, to be bounded from below; W and b by task."""
 
-    similarity: Floats
+    similarity: Matrix
     pairs: Floats
     typicality: Floats
     slopes: Floats
     sizes: NDArray[np.int64]
+    moments: Moments
+
+    @classmethod
+    def of(cls, problem: Problem, sign: float) -> _Form:
+        """Of a problem, or with ``sign`` -1 of the negated one."""
+        return cls(
+            problem.similarity,
+            sign * problem.pairs,
+            problem.typicality,
+            sign * problem.slopes,
+            np.array(problem.sizes),
+            problem.moments,
+        )
 
     @property
     def scale(self) -> float:
         """No sum of absolute values of all that is added up is larger."""
         weights = np.abs(self.pairs)
-        quadratic = np.sqrt((weights**2 * np.outer(self.sizes, self.sizes)).sum()) * np.linalg.norm(self.similarity)
+        quadratic = np.sqrt((weights**2 * np.outer(self.sizes, self.sizes)).sum() * self.moments.squares)
         return float(quadratic + np.abs(self.typicality).max() * (np.abs(self.slopes) @ self.sizes))
-
-
-def least_product(a: Floats, b: Floats) -> float:
-    """The least scalar product of ``a`` with a rearrangement of ``b``: largest times smallest."""
-    return float(np.sort(a) @ np.sort(b)[::-1])
 
 
 def _sorted_bound(form: _Form) -> float:
@@ -102,7 +140,7 @@ def _sorted_bound(form: _Form) -> float:
     used = weights != 0
     entries = np.zeros(n * (n - 1) // 2)
     entries[: counts[used].sum()] = np.repeat(weights[used], counts[used])
-    total = least_product(form.similarity[np.triu_indices(n, 1)], entries)
+    total = least_product(form.similarity[np.triu_indices(n, 1)].astype(np.float64), entries)
     total += least_product(form.typicality, np.repeat(form.slopes, m))
     return total - 4 * EPS * n * n * form.scale
 
@@ -146,7 +184,7 @@ def _projected_bound(form: _Form, most: int, until: float) -> tuple[list[float],
     return found, False
 
 
-def _seconds_of_one(similarity: Floats) -> float:
+def _seconds_of_one(similarity: Matrix) -> float:
     """Predicted time of one evaluation, from the eigendecomposition of the first classes."""
     some = similarity[:SAMPLE, :SAMPLE]
     start = time.perf_counter()
@@ -159,6 +197,7 @@ class _Relaxed:
 
     def __init__(self, form: _Form) -> None:
         self.form, self.n = form, len(form.similarity)
+        self.similarity = np.asarray(form.similarity, np.float64)
         m = form.sizes.astype(float)
         root = np.sqrt(m)
         weights = form.pairs * np.outer(root, root)  # its eigenvalues are those of W, but for zeros
@@ -168,12 +207,12 @@ class _Relaxed:
         self.linear = np.repeat(form.slopes, form.sizes)
         self.still = 1e-9 * self.n * float(np.abs(form.pairs).max())  # a slope that is rounding
         counts = np.outer(m, m) - np.diag(m)
-        self.middle = float(0.5 * (form.pairs * counts).sum() * form.similarity.sum() / (self.n * (self.n - 1)))
+        self.middle = float(0.5 * (form.pairs * counts).sum() * self.similarity.sum() / (self.n * (self.n - 1)))
 
     def at(self, shift: Floats) -> tuple[float, Floats]:
         """(bound, supergradient [N]) at U = diag(shift)."""
         n = self.n
-        matrix = self.form.similarity + np.diag(shift)
+        matrix = self.similarity + np.diag(shift)
         values, vectors = np.linalg.eigh(_projected(matrix, np.ones(n)))  # increasing
         beta = np.zeros(n - 1)
         above, below = np.sort(self.spectrum[self.spectrum > 0])[::-1], np.sort(self.spectrum[self.spectrum < 0])

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from seqsearch.core.errors import UserError
 from seqsearch.features.geometry import cosine_matrix_exact
-from seqsearch.similarity.matrix import Float64, Similarity, checked, quoted, square
+from seqsearch.similarity.matrix import Floats, Similarity, checked, quoted, square
 
 
 def from_prototypes(prototypes: ArrayLike, names: Sequence[str], source: str) -> Similarity:
@@ -66,7 +66,7 @@ def from_confusion(counts: ArrayLike, names: Sequence[str], source: str) -> Simi
     return checked((rates + rates.T) / 2, names, source, source)
 
 
-def _scaled(matrix: Float64) -> Float64:
+def _scaled(matrix: Floats) -> Floats:
     """Rows of about 1, so that sums and squares stay within float64; by powers of two, which round nothing."""
-    found: Float64 = np.ldexp(matrix, -np.frexp(np.abs(matrix).max(axis=1, keepdims=True, initial=0.0))[1])
+    found: Floats = np.ldexp(matrix, -np.frexp(np.abs(matrix).max(axis=1, keepdims=True, initial=0.0))[1])
     return found

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import as_cell, from_cell, shows
 from seqsearch.similarity.features import from_confusion
-from seqsearch.similarity.matrix import MOST_CLASSES, Float64, Similarity, checked, quoted
+from seqsearch.similarity.matrix import MOST_CLASSES, Floats, Similarity, checked, precision, quoted
 from seqsearch.storage.files import atomic_path
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, damage_reported
 from seqsearch.storage.reading import open_regular
@@ -26,6 +26,8 @@ SOURCE = b"seqsearch.source"
 """Key of the file's metadata in Parquet."""
 LONGEST_LINE = 4 << 20
 """Characters of a line of CSV: a row of `MOST_CLASSES` numbers is shorter."""
+_ROWS = 512
+"""Rows of an array that are read at a time."""
 _COLUMNS = 32
 """Columns of a Parquet file read at a time: the memory a row may take is bounded by that of its pages."""
 
@@ -40,7 +42,7 @@ class Table:
         source: the file's own statement of its source, else its name.
     """
 
-    values: Float64
+    values: Floats
     names: tuple[str, ...] | None
     source: str
 
@@ -58,8 +60,8 @@ def read(path: Path | str, names: Sequence[str] | None = None) -> Similarity:
     table = read_table(path)
     if table.names is None:
         own = tuple(map(str, range(len(table.values)))) if names is None else names
-        return checked(table.values, own, str(path), table.source)
-    found = checked(table.values, table.names, str(path), table.source)
+        return checked(table.values, own, str(path), table.source, ours=True)
+    found = checked(table.values, table.names, str(path), table.source, ours=True)
     return found if names is None else found.restricted(names)
 
 
@@ -133,12 +135,29 @@ def _size(rows: int, columns: int) -> None:
 def _read_npy(path: Path) -> Table:
     os.close(open_regular(path))  # numpy would wait for a pipe
     found = np.load(path, mmap_mode="r", allow_pickle=False)
-    if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiub":
+    if not isinstance(found, np.memmap) or found.dtype.kind not in "fiub":
         raise BadParquet("it holds no array of real numbers")
     if found.ndim != 2:
         raise BadParquet(f"it holds an array of {found.ndim} dimension(s), not of two")
     _size(*found.shape)
-    return Table(np.array(found, dtype=np.float64), None, path.name)
+    return Table(_copied(path, found), None, path.name)
+
+
+def _copied(path: Path, mapped: np.memmap[Any, Any]) -> Floats:
+    """The numbers of a file, a part at a time, so that no more than one copy of them is in memory."""
+    values = np.empty(mapped.shape, precision(len(mapped)))
+    if not mapped.flags.c_contiguous:
+        values[:] = mapped
+        return values
+    with open(path, "rb") as file:
+        file.seek(mapped.offset)
+        for start in range(0, len(values), _ROWS):
+            rows = values[start : start + _ROWS]
+            read = np.fromfile(file, mapped.dtype, rows.size)
+            if read.size != rows.size:
+                raise BadParquet("it ends before its last row")
+            rows[:] = read.reshape(rows.shape)
+    return values
 
 
 def _write_npy(path: Path, similarity: Similarity) -> None:
@@ -156,7 +175,7 @@ def _read_csv(path: Path) -> Table:
         _size(0, len(head))
         bare = _is_cell(head[0]) and head[0].strip() != ""
         before: list[str] = []
-        numbers: list[Float64] = []
+        numbers: list[Floats] = []
         for line, row in enumerate(chain([head] if bare else [], rows), start=1 if bare else 2):
             if len(row) != len(head):
                 raise BadParquet(f"line {line} has {len(row)} cells, the first line {len(head)}")
@@ -189,7 +208,7 @@ def _is_cell(cell: str) -> bool:
     return True
 
 
-def _numbers(cells: Sequence[str], line: int, column: int) -> Float64:
+def _numbers(cells: Sequence[str], line: int, column: int) -> Floats:
     """The cells of a line from a column on."""
     try:
         return np.array([float(c.strip() or "nan") for c in cells], dtype=np.float64)

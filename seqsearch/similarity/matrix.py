@@ -16,14 +16,16 @@ from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import counted, printable, shown
 
-Float64 = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 
 TOLERANCE = 1e-6
 """Asymmetry that is taken for rounding, as a share of the largest magnitude in the matrix."""
-LARGEST = 1e100
-"""Magnitude of a similarity."""
-MOST_CLASSES = 20_000
-"""A matrix of so many classes takes 3.2 GB."""
+LARGEST = {np.float64: 1e100, np.float32: 1e30}
+"""Magnitude of a similarity, by precision."""
+MOST_CLASSES = 25_000
+"""A matrix of so many classes takes 2.5 GB."""
+DOUBLE = 4_096
+"""Classes up to which a matrix is in double precision; a larger one takes half the memory, and 7 digits."""
 _ROWS = 512
 """Rows checked at a time, so that a check takes little memory beside the matrix."""
 _LONGEST = 60
@@ -35,13 +37,13 @@ class Similarity:
     """Made by `checked`, and by everything in this package.
 
     Attributes:
-        values: ``[N, N]`` float64, symmetric to the last bit, read-only. Any scale, negative values too; larger is more similar.
-            The diagonal has no meaning and is 0.
+        values: ``[N, N]`` float64 (float32 of more than `DOUBLE` classes), symmetric to the last bit, read-only. Any scale,
+            negative values too; larger is more similar. The diagonal has no meaning and is 0.
         names: of the classes, all different.
         source: where it comes from, in one line.
     """
 
-    values: Float64
+    values: Floats
     names: tuple[str, ...]
     source: str
 
@@ -54,9 +56,9 @@ class Similarity:
         """Identity of names and values; the source has no part in it."""
         return digest_of("similarity", self.names, self.values)
 
-    def pairs(self) -> Float64:
+    def pairs(self) -> Floats:
         """The similarity of every pair of classes ``[N (N - 1) / 2]``, row by row above the diagonal."""
-        found: Float64 = self.values[np.triu(np.ones(self.values.shape, dtype=bool), 1)]
+        found: Floats = self.values[np.triu(np.ones(self.values.shape, dtype=bool), 1)]
         return found
 
     def summary(self) -> dict[str, Any]:
@@ -87,11 +89,18 @@ class Similarity:
         wanted = tuple(printable(str(n)) for n in names)
         check_names(wanted, "the classes asked for")
         at = positions(wanted, self.names, self.source)
-        return Similarity(_read_only(self.values[np.ix_(at, at)]), wanted, self.source)
+        if at == list(range(len(self))):
+            return self
+        return Similarity(_read_only(self.values[np.ix_(at, at)].astype(precision(len(at)))), wanted, self.source)
 
 
-def checked(values: ArrayLike, names: Sequence[str], where: str, source: str) -> Similarity:
-    """A matrix ``[N, N]`` of others as a `Similarity`; ``values`` is never changed.
+def precision(classes: int) -> type[np.floating[Any]]:
+    """The type of the numbers of a matrix of so many classes."""
+    return np.float64 if classes <= DOUBLE else np.float32
+
+
+def checked(values: ArrayLike, names: Sequence[str], where: str, source: str, *, ours: bool = False) -> Similarity:
+    """A matrix ``[N, N]`` of others as a `Similarity`; ``values`` is never changed, unless it is ``ours``.
 
     What is on the diagonal is ignored, be it NaN or infinite. Asymmetry of up to `TOLERANCE` is averaged away.
 
@@ -103,7 +112,7 @@ def checked(values: ArrayLike, names: Sequence[str], where: str, source: str) ->
             number; two values of one pair that differ.
     """
     kept = tuple(printable(str(n)) for n in names)
-    matrix = square(values, where)
+    matrix = square(values, where, ours=ours)
     if len(kept) != len(matrix):
         raise UserError(f"{where}: {len(kept)} names for {len(matrix)} classes: give one name for each row")
     check_names(kept, where)
@@ -113,8 +122,8 @@ def checked(values: ArrayLike, names: Sequence[str], where: str, source: str) ->
     return Similarity(_read_only(matrix), kept, shown(source))
 
 
-def square(values: ArrayLike, where: str) -> Float64:
-    """A copy ``[N, N]`` in float64.
+def square(values: ArrayLike, where: str, *, ours: bool = False) -> Floats:
+    """A copy ``[N, N]``, or the array itself if it is ``ours``, in the `precision` for so many classes.
 
     Raises:
         UserError: no square matrix of real numbers, fewer than two classes, or more than `MOST_CLASSES`.
@@ -136,7 +145,9 @@ def square(values: ArrayLike, where: str) -> Float64:
         )
     if len(found) > MOST_CLASSES:
         raise UserError(f"{where}: has {len(found)} classes, at most {MOST_CLASSES} fit: leave some out")
-    return np.array(found, dtype=np.float64, order="C")
+    if ours and found.dtype == precision(len(found)) and found.flags.c_contiguous and found.flags.writeable:
+        return found
+    return np.array(found, dtype=precision(len(found)), order="C")
 
 
 def check_names(names: Sequence[str], where: str) -> None:
@@ -176,7 +187,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(map(quoted, names[:6])) + more
 
 
-def _check_finite(matrix: Float64, names: Sequence[str], where: str) -> None:
+def _check_finite(matrix: Floats, names: Sequence[str], where: str) -> None:
     for start in range(0, len(matrix), _ROWS):
         bad = np.argwhere(~np.isfinite(matrix[start : start + _ROWS]))
         if len(bad):
@@ -184,11 +195,12 @@ def _check_finite(matrix: Float64, names: Sequence[str], where: str) -> None:
             raise UserError(
                 f"{where}: the similarity of {quoted(names[i])} and {quoted(names[j])} is {matrix[i, j]}, must be a finite number"
             )
-    if max(float(matrix.max()), -float(matrix.min())) > LARGEST:
-        raise UserError(f"{where}: has values beyond {LARGEST:g}, of which no sums can be made: divide it by a number")
+    largest = LARGEST[precision(len(matrix))]
+    if max(float(matrix.max()), -float(matrix.min())) > largest:
+        raise UserError(f"{where}: has values beyond {largest:g}, of which no sums can be made: divide it by a number")
 
 
-def _symmetrise(matrix: Float64, names: Sequence[str], where: str) -> None:
+def _symmetrise(matrix: Floats, names: Sequence[str], where: str) -> None:
     """Both values of a pair become their mean where they differ, in place.
 
     Raises:
@@ -213,7 +225,7 @@ def _symmetrise(matrix: Float64, names: Sequence[str], where: str) -> None:
         matrix[start:, start : start + _ROWS] = mean.T
 
 
-def _read_only(values: Float64) -> Float64:
+def _read_only(values: Floats) -> Floats:
     values = np.ascontiguousarray(values)
     values.setflags(write=False)
     return values

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
-import sys
 from collections.abc import Iterator
 from typing import Literal
 
@@ -13,6 +11,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from seqsearch.core.errors import UserError
+from seqsearch.core.memory import peak_memory
 from seqsearch.training.modes import ATTENTION, set_attention
 
 
@@ -71,7 +70,7 @@ class Device:
             peak = torch.cuda.max_memory_allocated(self.torch)
             torch.cuda.reset_peak_memory_stats(self.torch)
             return peak
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        return peak_memory()
 
 
 def _deterministic_cuda() -> None:

@@ -102,7 +102,10 @@ def in_common(
         return Common(notes=tuple(notes))
     groups = [] if notes else [g for s in found for g in _groups(s, pool, at)]
     alike = [
-        a for s in found for by, m in similarities.items() for a in _similarity(s, by, m.values, at, seed, not notes)
+        a
+        for s in found
+        for by, m in similarities.items()
+        for a in _similarity(s, by, np.asarray(m.values, np.float64), at, seed, not notes)
     ]
     return Common(
         tuple(replace(g, p=p) for g, p in zip(groups, holm([g.p for g in groups]), strict=True) if g.found),

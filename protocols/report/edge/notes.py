@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from protocols.edge.fitted import MethodFit, Side
-from protocols.edge.plan import DRAWS, ExtremesPlan
+from protocols.edge.plan import ExtremesPlan
 from protocols.edge.summary import EdgeSummary, Facts, MethodEdge
 from protocols.report.common_notes import assumption, at_chance, cost, provenance
 from protocols.report.notes import Note, note
@@ -139,14 +139,14 @@ def notes(s: EdgeSummary) -> Iterator[Note]:
 
 
 def of_plan(p: ExtremesPlan) -> Iterator[Note]:
-    """Remarks on the extremes of a similarity: a flat S, bounds cut short, few random draws."""
+    """Remarks on the extremes of a similarity: a flat S, bounds that were cut short."""
     if p.says_nothing:
         yield note("edge.flat", source=p.source, S=(p.hard[0].value or 0.0) + 0.0)  # no -0
     ends = (*p.hard, *p.easy)
-    if any(e.bound_cut for e in ends):
+    if any(e.bound_cut and e.bound is None for e in ends):
+        yield note("edge.no_bound", label=p.label)
+    elif any(e.bound_cut for e in ends):
         yield note("edge.bound_cut", label=p.label)
-    if p.sd is not None and p.sd_draws < DRAWS:
-        yield note("edge.sd_draws", label=p.label, draws=p.sd_draws, usual=DRAWS)
     if any(e.bound is not None for e in ends):
         yield note("edge.bounds", label=p.label)
 

@@ -83,6 +83,10 @@ PLANNED = Layout(
         Column("seconds", "seconds", "time of the search", SECONDS._replace(text=lambda s: f"{s:.2f}"), NEITHER, OURS),
     ),
 )
+SHOWN = 500
+"""Classes that are shown first; those of more are among the further tables."""
+LARGE = 100e6
+"""Bytes of a matrix beside which what else a process has is little."""
 TASKS = Layout("tasks", "Sequences", (SEQUENCE, Column("task", "task"), Column("classes", "classes")))
 
 
@@ -90,14 +94,15 @@ def view(s: PlanSummary | None, results: object = None) -> View:
     """The extremes found and a random sequence, with the classes of each task; an unfinished plan has no summary."""
     if s is None:
         return View(section="edge", name="-", kind="plan", headline=note("run.unfinished", reached="planning"))
-    sequences = sequences_to_json(s.sequences)
+    sequences, many = sequences_to_json(s.sequences), sum(s.plan.sizes) > SHOWN
     return View(
         section="edge",
         name=s.plan.label,
         kind="plan",
         headline=headline(s.plan),
         tiles=tuple(tiles(s.plan)),
-        key=(planned(s.plan, s.random[:1]), tasks(s)),
+        key=(planned(s.plan, s.random[:1]), *([] if many else [tasks(s)])),
+        tables=(tasks(s),) if many else (),
         notes=tuple(notes(s)),
         data={**asdict(s.plan), "cut_short": s.plan.cut_short, "random": list(s.random), "sequences": sequences},
     )
@@ -127,6 +132,10 @@ def notes(s: PlanSummary) -> Iterator[Note]:
     yield from of_plan(s.plan)
     if s.seconds is not None:
         yield note("edge.plan_time", seconds=s.seconds)
+        if s.budget:
+            yield note("edge.plan_budget", ratio=(s.seconds - s.compiling) / s.budget, budget=s.budget)
+        if s.matrix >= LARGE:
+            yield note("edge.plan_memory", gigabytes=s.memory / 1e9, ratio=s.memory / s.matrix)
         if s.compiling >= 0.005:
             yield note("edge.plan_compiling", seconds=s.compiling)
         yield note("edge.plan_holds", random=len(s.random))

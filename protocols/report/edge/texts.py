@@ -23,6 +23,11 @@ TEXTS = {
     "edge.plan_flat": Text("headline", "Hard and easy sequences have the same S, so they mean nothing."),
     "edge.plan_undefined": Text("headline", "S is not defined for this plan, so hard and easy mean nothing."),
     "edge.plan_time": Text("finding", "Planning took {seconds:.2f} s in all."),
+    "edge.plan_budget": Text("finding", "That is {ratio:.2f} times the budget of {budget:g} s, compiling aside."),
+    "edge.plan_memory": Text(
+        "finding",
+        "The process took {gigabytes:.1f} GB of memory at most: {ratio:.1f} times the matrix of similarities.",
+    ),
     "edge.plan_compiling": Text(
         "finding", "Of this, {seconds:.2f} s were spent on compiling, or on loading compiled code."
     ),
@@ -39,9 +44,9 @@ TEXTS = {
         "warning",
         "Similarity {label}: the budget cut the bound short. The bound holds, and a longer --budget may make it tighter.",
     ),
-    "edge.sd_draws": Text(
+    "edge.no_bound": Text(
         "warning",
-        "Similarity {label}: the budget allowed {draws:n random sequence} for the sd of S, instead of {usual:count}.",
+        "Similarity {label}: there was no bound within the budget. Give a longer --budget, or --no-bound.",
     ),
     # conditions
     "edge.conditional": Text(

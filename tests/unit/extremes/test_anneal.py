@@ -10,6 +10,7 @@ import pytest
 from seqsearch.extremes import anneal, exact, kernels
 from seqsearch.extremes.find import find
 from seqsearch.extremes.objective import Objective, Problem, random_labels, raw_score, task_sizes
+from seqsearch.extremes.tables import terms_of
 
 OBJECTIVES = [Objective(), Objective.named("lags"), Objective.named("within"), Objective((1.0, -0.5), -0.3, 0.7)]
 
@@ -46,7 +47,7 @@ def test_tables_and_changes_are_those_of_full_scores(objective: Objective, n: in
 @pytest.mark.parametrize("objective", [OBJECTIVES[0], OBJECTIVES[1], OBJECTIVES[3]])
 def test_reordering_lowers_the_score_as_it_says(objective: Objective) -> None:
     p = problem(23, 8, objective)
-    run = anneal._Run(p.similarity, p.pairs, p.places, random_labels(p.sizes, 0, 0), 0)
+    run = anneal._Run(terms_of(p).tables(1.0), random_labels(p.sizes, 0, 0), 0)
     run._chunk(200, 0.0, 0.0)  # so few that the order of the tasks is still to be mended
     start, before = run.labels.copy(), run.scores[0]
     run._reorder(2000, 0.0)  # at temperature 0 only improvements are taken
@@ -62,7 +63,7 @@ def test_moves_are_reproducible_and_counted() -> None:
     start = random_labels(p.sizes, 0, 0)
 
     def run(seed: int, moves: int) -> anneal.Found:
-        return anneal.anneal(p.similarity, p.pairs, p.places, start, seed, 1.0, moves=moves)
+        return anneal.anneal(terms_of(p), start, seed, 1.0, moves=moves)
 
     first, second = run(1, 30_000), run(1, 30_000)
     assert np.array_equal(first.labels, second.labels)
@@ -76,8 +77,8 @@ def test_a_budget_is_kept_roughly_and_used() -> None:
     p = problem(60, 6)
     start = random_labels(p.sizes, 0, 0)
     anneal.warm_up()
-    short = anneal.anneal(p.similarity, p.pairs, p.places, start, 1, 1.0, budget=0.01)
-    long = anneal.anneal(p.similarity, p.pairs, p.places, start, 1, 1.0, budget=0.2)
+    short = anneal.anneal(terms_of(p), start, 1, 1.0, budget=0.01)
+    long = anneal.anneal(terms_of(p), start, 1, 1.0, budget=0.2)
     assert long.moves > 3 * short.moves > 0
 
 
@@ -86,7 +87,7 @@ def test_it_is_no_worse_than_its_start(sign: float) -> None:
     p = problem(12, 4)
     for seed in range(20):
         start = random_labels(p.sizes, seed, 0)
-        found = anneal.anneal(p.similarity, p.pairs, p.places, start, seed, sign, moves=seed)
+        found = anneal.anneal(terms_of(p), start, seed, sign, moves=seed)
         assert sign * found.value <= sign * (p.score(start) or 0)
         assert found.value == p.score(found.labels)
 
@@ -106,6 +107,6 @@ def test_flat_matrices_end_at_once() -> None:
     for value in (0.0, 0.1, 1e9):
         p = Problem(np.full((40, 40), value), task_sizes(40, 7))
         start = random_labels(p.sizes, 0, 0)
-        found = anneal.anneal(p.similarity, p.pairs, p.places, start, 0, 1.0, budget=30.0)
+        found = anneal.anneal(terms_of(p), start, 0, 1.0, budget=30.0)
         assert found.moves == 0
         assert np.array_equal(found.labels, start)

@@ -89,13 +89,18 @@ def test_typical_classes_last_is_positive() -> None:
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("sizes", [(2, 2, 2), (3, 1, 2), (1, 4, 1)])
-def test_mean_of_random_sequences_is_that_of_all(objective: Objective, sizes: tuple[int, ...]) -> None:
+def test_mean_and_sd_of_random_sequences_are_those_of_all(objective: Objective, sizes: tuple[int, ...]) -> None:
     problem = Problem(matrix(6, 3), sizes, objective)
     scores = [problem.score(x) for x in enumerate_sequences(sizes)]
     assert math.isclose(problem.mean_random() or 0, float(np.mean(scores)), abs_tol=1e-12)
-    drawn = problem.sd_random(0, 400)
-    assert drawn == problem.sd_random(0, 400)
-    assert 0.8 < (drawn or 0) / float(np.std(scores)) < 1.25
+    assert math.isclose(problem.sd_random() or 0, float(np.std(scores)), abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (1, 2), (2, 2), (1, 1, 1, 2)])
+def test_the_sd_of_the_smallest_sequences_and_of_several_terms(sizes: tuple[int, ...]) -> None:
+    problem = Problem(1000 + matrix(sum(sizes), 3), sizes, Objective((1.0, 0.3), within=0.5, typicality=-0.7))
+    scores = [problem.score(x) for x in enumerate_sequences(sizes)]
+    assert math.isclose(problem.sd_random() or 0, float(np.std(scores)), abs_tol=1e-8)
 
 
 def test_the_callers_matrix_is_left_alone() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.search.extremes_bound import supergradient_bound
-from seqsearch.extremes import upper_bound
+from seqsearch.extremes import low_rank_bound, upper_bound
 from seqsearch.extremes.exact import exact_extremes
 from seqsearch.extremes.objective import Objective, Problem, task_sizes
 from seqsearch.extremes.paper import Direction
@@ -92,3 +92,60 @@ def test_both_directions_are_one_problem_negated() -> None:
     matrix, sizes = sparse(30), task_sizes(30, 4)
     turned = certified_bound(Problem(-matrix, sizes), "hard") or 0.0
     assert certified_bound(Problem(matrix, sizes), "easy") == pytest.approx(-turned, rel=1e-3)
+
+
+# ------------------------------------------------------------------------------------------------ many classes
+
+
+@pytest.fixture
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every problem has more classes than those whose pairs are sorted, and too many for all eigenvalues."""
+    monkeypatch.setattr(upper_bound, "SMALL", 0)
+    monkeypatch.setattr(upper_bound, "DENSE", 0)
+    monkeypatch.setattr(low_rank_bound, "RANKS", (1, 2, 4))
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("direction", ["hard", "easy"])
+@pytest.mark.parametrize("name", ["adjacent", "lags", "within", "typicality"])
+@pytest.mark.parametrize("sizes", [(2, 2, 2, 2), (3, 1, 4)])
+def test_no_sequence_is_beyond_a_bound_of_many_classes(name: str, direction: Direction, sizes: tuple[int, ...]) -> None:
+    for matrix in (sparse(8), np.random.default_rng(1).normal(size=(8, 8)), alike(8), alike(8).astype(np.float32)):
+        problem = Problem(matrix, sizes, Objective.named(name))
+        low, high = (problem.score(labels) or 0.0 for labels in exact_extremes(problem))
+        form = upper_bound._Form.of(problem, 1.0 if direction == "hard" else -1.0)
+        found, _ = upper_bound._low_rank_bounds(form, np.inf)
+        assert len(found) == (1 if name == "typicality" else 4)
+        for bound in found:
+            assert bound <= low if direction == "hard" else -bound >= high
+
+
+def test_the_first_bound_of_many_classes_is_that_of_sorted_entries() -> None:
+    for objective in ("adjacent", "within", "lags"):
+        problem = Problem(alike(60), task_sizes(60, 10), Objective.named(objective))
+        for sign in (1.0, -1.0):
+            form = upper_bound._Form.of(problem, sign)
+            first, *_ = upper_bound._low_rank_bounds(form, np.inf)[0]
+            wanted = upper_bound._sorted_bound(form)
+            assert wanted - 1e-4 < first <= wanted
+
+
+@pytest.mark.usefixtures("many")
+def test_a_budget_may_be_too_small_for_any_bound() -> None:
+    assert bound_within(Problem(alike(60), task_sizes(60, 10)), "hard", 0.0) == (None, True)
+
+
+def test_least_products_of_multisets() -> None:
+    rng = np.random.default_rng(0)
+    a, b = np.sort(rng.normal(size=4)), np.sort(rng.normal(size=3))
+    counts_a, counts_b = np.array([3, 0, 2, 5]), np.array([1, 8, 1])
+    wanted = low_rank_bound.least_product(np.repeat(a, counts_a), np.repeat(b, counts_b))
+    assert low_rank_bound.least_of_counts(a, counts_a, b, counts_b) == pytest.approx(wanted)
+
+
+def alike(n: int) -> np.ndarray:
+    """Cosines of features in groups."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(4, 6))[rng.integers(4, size=n)] + 0.3 * rng.normal(size=(n, 6))
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    return np.asarray(x @ x.T)

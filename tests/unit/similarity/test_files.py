@@ -174,7 +174,7 @@ def test_arrays_that_are_no_matrix(tmp_path: Path) -> None:
     refusal(path)
     with open(path, "r+b") as file:
         file.truncate(len(data) + 99999**2 * 8)  # sparse: says that it is 80 GB
-    assert "at most 20000 classes" in refusal(path)
+    assert "at most 25000 classes" in refusal(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 << 10
 
 
@@ -197,7 +197,7 @@ def test_parquet_that_is_none(tmp_path: Path) -> None:
     assert "3000000 rows in" in refusal(path)
     assert "a decompression bomb" in refusal(path)
     pq.write_table(pa.table({"a": np.arange(30_000.0)}), path)
-    assert "30000 x 1 numbers, at most 20000 classes" in refusal(path)
+    assert "30000 x 1 numbers, at most 25000 classes" in refusal(path)
 
 
 @many

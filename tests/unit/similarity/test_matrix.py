@@ -106,7 +106,7 @@ def test_what_is_refused(values: object, names: list[str], says: str) -> None:
 
 def test_too_many_classes_are_refused_before_memory_is_taken() -> None:
     matrix = np.broadcast_to(np.zeros(1), (30_000, 30_000))
-    with pytest.raises(UserError, match="30000 classes, at most 20000"):
+    with pytest.raises(UserError, match="30000 classes, at most 25000"):
         checked(matrix, ["a"], "x", "")
 
 

@@ -296,13 +296,15 @@ def test_how_figures_are_read_is_said_where_there_are_some(few: EdgeSummary, tmp
 
 def test_of_a_plan_it_is_said_what_its_extremes_are_worth(few: EdgeSummary) -> None:
     [p] = few.plans
-    names = {"edge.flat", "edge.bound_cut", "edge.sd_draws"}
+    names = {"edge.flat", "edge.bound_cut", "edge.no_bound"}
     assert not names & set(coded(few))
     same = replace(p.easy[0], value=p.hard[0].value, bound_cut=True)
-    there = coded(replace(few, plans=(replace(p, easy=(same,), sd_draws=30),)))
+    there = coded(replace(few, plans=(replace(p, easy=(same,)),)))
     assert there["edge.flat"] == [{"source": "made up", "S": p.hard[0].value}]
     assert there["edge.bound_cut"] == [{"label": "names"}]
-    assert there["edge.sd_draws"] == [{"label": "names", "draws": 30, "usual": 1000}]
+    none = coded(replace(few, plans=(replace(p, easy=(replace(same, bound=None),)),)))
+    assert none["edge.no_bound"] == [{"label": "names"}]
+    assert "edge.bound_cut" not in none
 
 
 def test_of_an_unfinished_run_nothing_is_claimed(few: EdgeSummary) -> None:

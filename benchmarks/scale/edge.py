@@ -1,0 +1,101 @@
+"""Plans of EDGE on up to 20,000 classes: time against the budget, memory against the matrix, and the bound.
+
+    python -m benchmarks.scale.edge [--classes 100,1000,5000,20000] [--budget 60]
+
+A matrix holds the cosines of features in groups of about 20 classes, in single precision. Each plan is a process of its own:
+``seqsearch edge --plan-only --budget``. Without a budget, a plan of 200 classes takes the moves that it always took.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common.results import write_result
+
+DIMENSIONS, GROUP, NOISE, ROWS = 64, 20, 0.7, 1000
+TASKS = {100: 10, 1_000: 20, 5_000: 50, 20_000: 100}
+"""Tasks, by classes."""
+
+
+def written(folder: Path, classes: int) -> Path:
+    """A matrix of so many classes, a part at a time."""
+    rng = np.random.default_rng(classes)
+    centres = rng.normal(size=(max(5, classes // GROUP), DIMENSIONS))
+    x = centres[rng.integers(len(centres), size=classes)] + NOISE * rng.normal(size=(classes, DIMENSIONS))
+    x = (x / np.linalg.norm(x, axis=1, keepdims=True)).astype(np.float32)
+    path = folder / f"{classes}.npy"
+    matrix = np.lib.format.open_memmap(path, "w+", np.float32, (classes, classes))
+    for i in range(0, classes, ROWS):
+        matrix[i : i + ROWS] = x[i : i + ROWS] @ x.T
+    for i in range(0, classes, ROWS):
+        matrix[i:, i : i + ROWS] = matrix[i : i + ROWS, i:].T
+    matrix.flush()
+    return path
+
+
+def planned(matrix: Path, classes: int, budget: float) -> dict[str, Any]:
+    """What a plan printed and took."""
+    out = matrix.with_suffix("")
+    tasks = TASKS.get(classes, max(2, classes // 50))
+    command = [sys.executable, "-m", "protocols.cli", "edge", "--plan-only", "--similarity", matrix, "--tasks", tasks]
+    command += ["--budget", budget, "--out", out, "--json"]
+    start = time.perf_counter()
+    with open(matrix.with_suffix(".json"), "w+") as said:
+        process = subprocess.Popen([*map(str, command)], stdout=said, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+        assert status == 0
+        said.seek(0)
+        found = json.load(said)
+    notes = {n["code"]: n["values"] for n in found["coded"]["notes"]}
+    ends = {
+        end: {
+            "sd_from_mean": (e["value"] - found["mean"]) / found["sd"],
+            "moves": e["moves"],
+            "share_of_the_way_to_the_bound": None
+            if e["bound"] is None
+            else (e["value"] - found["mean"]) / (e["bound"] - found["mean"]),
+        }
+        for end in ("hard", "easy")
+        for e in found[end][:1]
+    }
+    return {
+        "classes": classes,
+        "tasks": tasks,
+        "matrix_mb": matrix.stat().st_size / 1e6,
+        "budget": budget,
+        "times_the_budget": notes["edge.plan_budget"]["ratio"],
+        "process_seconds": seconds,
+        "process_mb": usage.ru_maxrss / 1e3,
+        "times_the_matrix": notes.get("edge.plan_memory", {}).get("ratio"),
+        **ends,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--classes", default=",".join(map(str, TASKS)))
+    parser.add_argument("--budget", type=float, default=60.0)
+    asked = parser.parse_args()
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for classes in map(int, asked.classes.split(",")):
+            matrix = written(Path(folder), classes)
+            rows.append(planned(matrix, classes, asked.budget))
+            print(json.dumps(rows[-1], indent=1), flush=True)
+            matrix.unlink()
+    write_result("scale_edge", {"rows": rows})
+
+
+if __name__ == "__main__":
+    main()
