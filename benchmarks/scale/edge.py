@@ -1,9 +1,10 @@
-"""Plans of EDGE on up to 20,000 classes: time against the budget, memory against the matrix, and the bound.
+"""Plans of EDGE on up to 100,000 classes: time against the budget, memory against the matrix, and the bound.
 
     python -m benchmarks.scale.edge [--classes 100,1000,5000,20000] [--budget 60]
+    python -m benchmarks.scale.edge --features --classes 1000,20000,100000
 
-A matrix holds the cosines of features in groups of about 20 classes, in single precision. Each plan is a process of its own:
-``seqsearch edge --plan-only --budget``. Without a budget, a plan of 200 classes takes the moves that it always took.
+A matrix holds the cosines of features in groups of about 20 classes, in single precision; with ``--features`` the plan is made
+from the features themselves. Each plan is a process of its own: ``seqsearch edge --plan-only --budget``.
 """
 
 from __future__ import annotations
@@ -19,21 +20,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.common.results import write_result
 
 DIMENSIONS, GROUP, NOISE, ROWS = 64, 20, 0.7, 1000
-TASKS = {100: 10, 1_000: 20, 5_000: 50, 20_000: 100}
+TASKS = {100: 10, 1_000: 20, 5_000: 50, 20_000: 100, 100_000: 200}
 """Tasks, by classes."""
+
+
+def features(classes: int) -> NDArray[np.float32]:
+    """Of so many classes ``[N, d]``, of length 1."""
+    rng = np.random.default_rng(classes)
+    centres = rng.normal(size=(max(5, classes // GROUP), DIMENSIONS))
+    x = centres[rng.integers(len(centres), size=classes)] + NOISE * rng.normal(size=(classes, DIMENSIONS))
+    return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True), np.float32)
 
 
 def written(folder: Path, classes: int) -> Path:
     """A matrix of so many classes, a part at a time."""
-    rng = np.random.default_rng(classes)
-    centres = rng.normal(size=(max(5, classes // GROUP), DIMENSIONS))
-    x = centres[rng.integers(len(centres), size=classes)] + NOISE * rng.normal(size=(classes, DIMENSIONS))
-    x = (x / np.linalg.norm(x, axis=1, keepdims=True)).astype(np.float32)
-    path = folder / f"{classes}.npy"
+    x, path = features(classes), folder / f"{classes}.npy"
     matrix = np.lib.format.open_memmap(path, "w+", np.float32, (classes, classes))
     for i in range(0, classes, ROWS):
         matrix[i : i + ROWS] = x[i : i + ROWS] @ x.T
@@ -43,11 +49,21 @@ def written(folder: Path, classes: int) -> Path:
     return path
 
 
-def planned(matrix: Path, classes: int, budget: float) -> dict[str, Any]:
+def planned(matrix: Path, similarity: str, classes: int, budget: float) -> dict[str, Any]:
     """What a plan printed and took."""
     out = matrix.with_suffix("")
     tasks = TASKS.get(classes, max(2, classes // 50))
-    command = [sys.executable, "-m", "protocols.cli", "edge", "--plan-only", "--similarity", matrix, "--tasks", tasks]
+    command = [
+        sys.executable,
+        "-m",
+        "protocols.cli",
+        "edge",
+        "--plan-only",
+        "--similarity",
+        similarity,
+        "--tasks",
+        tasks,
+    ]
     command += ["--budget", budget, "--out", out, "--json"]
     start = time.perf_counter()
     with open(matrix.with_suffix(".json"), "w+") as said:
@@ -84,17 +100,23 @@ def planned(matrix: Path, classes: int, budget: float) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--classes", default=",".join(map(str, TASKS)))
+    parser.add_argument("--classes", default=",".join(map(str, list(TASKS)[:-1])))
+    parser.add_argument("--features", action="store_true")
     parser.add_argument("--budget", type=float, default=60.0)
     asked = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for classes in map(int, asked.classes.split(",")):
-            matrix = written(Path(folder), classes)
-            rows.append(planned(matrix, classes, asked.budget))
+            if asked.features:
+                path = Path(folder) / f"{classes}.npy"
+                np.save(path, features(classes))
+                rows.append(planned(path, f"features:{path}", classes, asked.budget))
+            else:
+                path = written(Path(folder), classes)
+                rows.append(planned(path, str(path), classes, asked.budget))
             print(json.dumps(rows[-1], indent=1), flush=True)
-            matrix.unlink()
-    write_result("scale_edge", {"rows": rows})
+            path.unlink()
+    write_result("scale_edge_features" if asked.features else "scale_edge", {"rows": rows})
 
 
 if __name__ == "__main__":

@@ -20,9 +20,11 @@ from seqsearch.core.typed import fits
 from seqsearch.extremes.exact import is_small
 from seqsearch.extremes.find import Extreme, find
 from seqsearch.extremes.objective import Objective, Problem, labels_of, random_labels, tasks_of
+from seqsearch.extremes.on_features import FeatureProblem
 from seqsearch.extremes.paper import Direction, PaperOptions
 from seqsearch.extremes.restarts import FinderName
 from seqsearch.results.schema import PLANS
+from seqsearch.similarity.cosines import PREFIX, ClassFeatures
 from seqsearch.similarity.matrix import Similarity
 from seqsearch.storage.files import write_json
 from seqsearch.storage.reading import json_object
@@ -86,14 +88,18 @@ class ExtremesPlan:
 
 
 def plan(
-    label: str, similarity: Similarity, sizes: Sequence[int], s: ExtremesSettings, run: Run | None = None
+    label: str,
+    similarity: Similarity | ClassFeatures,
+    sizes: Sequence[int],
+    s: ExtremesSettings,
+    run: Run | None = None,
 ) -> ExtremesPlan:
     """Find hard and easy sequences; ``run`` maps a function over independent restarts (default: one after the other).
 
     Raises:
         UserError: too many sequences for ``--planner exact``.
     """
-    problem = Problem.on(similarity.values, sizes, objective_of(s))
+    problem = problem_of(similarity, sizes, s)
     start = time.perf_counter()
     with threadpool_limits(1):  # as in workers: the last bits of a bound depend on the number of threads
         mean, sd = problem.mean_random(), problem.sd_random()
@@ -135,6 +141,13 @@ def _both_ways(problem: Problem, s: ExtremesSettings, until: float, run: Run | N
     }
 
 
+def problem_of(similarity: Similarity | ClassFeatures, sizes: Sequence[int], s: ExtremesSettings) -> Problem:
+    """The problem whose extremes are looked for; neither matrix nor features are copied."""
+    if isinstance(similarity, ClassFeatures):
+        return FeatureProblem(similarity.values, sizes, objective_of(s))
+    return Problem.on(similarity.values, sizes, objective_of(s))
+
+
 def finder(sizes: Sequence[int], s: ExtremesSettings) -> FinderName:
     """Return the name of the search for the extremes.
 
@@ -142,6 +155,8 @@ def finder(sizes: Sequence[int], s: ExtremesSettings) -> FinderName:
     """
     if s.planner != "auto":
         return s.planner
+    if s.similarity.startswith(PREFIX):
+        return "anneal"
     return "exact" if not (s.moves or s.budget) and is_small(sizes, s.extremes) else "anneal"
 
 
@@ -161,7 +176,7 @@ def paper_options(s: ExtremesSettings) -> PaperOptions:
     )
 
 
-def plan_digest(similarity: Similarity, sizes: Sequence[int], s: ExtremesSettings) -> str:
+def plan_digest(similarity: Similarity | ClassFeatures, sizes: Sequence[int], s: ExtremesSettings) -> str:
     """Identity of a plan: of what it was made from."""
     decides = (
         s.objective, s.lags, s.hard_is(), finder(sizes, s), s.moves, s.budget, s.restarts, s.extremes, s.diversity, s.bound,
@@ -170,9 +185,11 @@ def plan_digest(similarity: Similarity, sizes: Sequence[int], s: ExtremesSetting
     return digest_of("plan", similarity.digest, list(sizes), decides)
 
 
-def score(similarity: Similarity, sizes: Sequence[int], s: ExtremesSettings) -> Callable[[Classes], float | None]:
+def score(
+    similarity: Similarity | ClassFeatures, sizes: Sequence[int], s: ExtremesSettings
+) -> Callable[[Classes], float | None]:
     """The objective of a sequence."""
-    problem = Problem.on(similarity.values, sizes, objective_of(s))
+    problem = problem_of(similarity, sizes, s)
     return lambda tasks: problem.score(labels_of(tasks))
 
 

@@ -10,9 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from actors.open import connected
-from protocols.edge.plan import Classes, ExtremesPlan, finder, plan, random_tasks, read_plans, score, write_plans
+from protocols.edge.plan import (
+    Classes,
+    ExtremesPlan,
+    finder,
+    plan,
+    problem_of,
+    random_tasks,
+    read_plans,
+    score,
+    write_plans,
+)
 from protocols.edge.plan_settings import EdgePlanSettings
-from protocols.edge.sources import planned_on
+from protocols.edge.sources import file_of, planned_on
 from protocols.running.export import run_info
 from protocols.running.protocol import Exported, ProtocolRun
 from protocols.running.runtime import Runtime
@@ -20,28 +30,30 @@ from protocols.running.session import Session
 from protocols.running.snapshot import Expected
 from seqsearch.core.errors import UserError
 from seqsearch.core.memory import peak_memory
-from seqsearch.core.paths import at_home
 from seqsearch.core.types import ClassId, Task
 from seqsearch.extremes.find import warm_up
-from seqsearch.extremes.objective import Problem, task_sizes
+from seqsearch.extremes.objective import task_sizes
 from seqsearch.extremes.restarts import anneal_start
 from seqsearch.pools.base import Pool
 from seqsearch.results.in_names import InNames, in_names, read_in_names
 from seqsearch.results.rows import TaskSequence
 from seqsearch.results.schema import PLANS, SEQUENCES
 from seqsearch.results.tables import write_sequences
+from seqsearch.similarity.cosines import ClassFeatures
 from seqsearch.similarity.matrix import Similarity
 
+MOST_ROWS = 1_000_000
+"""Classes of all random sequences together that are written; a seed draws further ones again."""
 LARGE = 100 << 20
 """Bytes of a file that is not read twice."""
 
 
 @dataclass(frozen=True)
 class PlanStudy:
-    """A plan without training: the similarity ``[N, N]``, and id, name and group of its classes in the same order."""
+    """A plan without training: the similarity, and id, name and group of its classes in the same order."""
 
     settings: EdgePlanSettings
-    similarity: Similarity
+    similarity: Similarity | ClassFeatures
     classes: dict[ClassId, tuple[str, str]]
     sizes: tuple[int, ...]
     memory_before: float
@@ -92,7 +104,7 @@ class EdgePlanRun(ProtocolRun):
         planner = finder(t.sizes, t.settings)
         with _restarts(s.runtime if planner == "anneal" else None) as run, s.deadline.interrupting():
             start = time.perf_counter()
-            warm_up(planner, Problem.on(t.similarity.values, t.sizes))
+            warm_up(planner, problem_of(t.similarity, t.sizes, t.settings))
             self.compiling = time.perf_counter() - start
             self.plan = plan(t.settings.similarity, t.similarity, t.sizes, t.settings, run)
             self.seconds = time.perf_counter() - start
@@ -101,7 +113,8 @@ class EdgePlanRun(ProtocolRun):
         if self.plan is None:
             return Exported(None, None)
         t, folder = self.study, self.session.folder
-        drawn = [random_tasks(t.sizes, t.settings.seed, i) for i in range(t.settings.random_sequences)]
+        number = min(t.settings.random_sequences, max(1, MOST_ROWS // len(t.similarity)))
+        drawn = [random_tasks(t.sizes, t.settings.seed, i) for i in range(number)]
         of = score(t.similarity, t.sizes, t.settings)
         values = tuple(of(tasks) for tasks in drawn)
         write_plans(folder.file(PLANS), [self.plan], [name for name, _ in t.classes.values()])
@@ -134,7 +147,7 @@ def look(settings: EdgePlanSettings, directory: Path) -> None:
     """See `protocols.running.protocol.Protocol.look`."""
     if settings.similarity == "names":
         return
-    path = directory / at_home(settings.similarity)
+    path = file_of(settings, directory)
     if not path.is_file() or path.stat().st_size < LARGE:
         planned_on(settings, directory)
 

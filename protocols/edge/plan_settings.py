@@ -55,7 +55,7 @@ class ExtremesSettings(TaskSettings, PoolSettings):
     )
     similarity: str = setting(
         "names",
-        "Where class similarity is from: names, prototypes, confusion, or a FILE (.npy, .csv, .parquet).",
+        "Where class similarity is from: names, prototypes, confusion, a FILE (.npy, .csv, .parquet), features:FILE.npy.",
         group="first",
     )
     encoder: str = setting(
@@ -140,6 +140,11 @@ class ExtremesSettings(TaskSettings, PoolSettings):
             raise UserError(f"{asked} moves: at most {MOST_MOVES:,} are possible, lower one of them")
         if self.moves and self.budget:
             raise UserError("--moves and --budget both say how long to anneal: give one of them")
+        if self.similarity.startswith("features:") and (self.planner in ("paper", "exact") or self.extremes > 1):
+            raise UserError(
+                f"--similarity {self.similarity[:80]}: --planner paper and exact, and --extremes 2 or more, need a matrix: "
+                "give one, or leave them out"
+            )
         if "{}" not in self.template:
             raise UserError(f"--template {self.template!r}: it must hold {{}}, where the class name goes")
         self.lag_weights()

@@ -21,6 +21,7 @@ from seqsearch.extremes.objective import task_sizes
 from seqsearch.pools.union import class_names
 from seqsearch.results.frozen import source_path
 from seqsearch.results.orders import read_orders
+from seqsearch.similarity.cosines import PREFIX, ClassFeatures, read_features
 from seqsearch.similarity.files import read
 from seqsearch.similarity.matrix import Similarity
 from seqsearch.similarity.names import from_names
@@ -92,6 +93,10 @@ def source_of(text: str, s: ExtremesSettings, names: Sequence[str], directory: P
         return SimilaritySource(text, from_names(names, s.encoder, template=s.template))
     if text in ("prototypes", "confusion"):
         return SimilaritySource(text, probe="prototypes" if text == "prototypes" else "confusion")
+    if text.startswith(PREFIX):
+        raise UserError(
+            f"--similarity {text[:80]}: features alone are for --plan-only; seqsearch score trains on its sequences"
+        )
     path = directory / at_home(text)
     if not path.suffix:
         raise UserError(f"--similarity {text!r}: write names, prototypes, confusion, or a file ({', '.join(SUFFIXES)})")
@@ -132,8 +137,15 @@ def others_of(s: EdgeSettings, names: Sequence[str], directory: Path) -> tuple[S
     return tuple(found.values())
 
 
-def planned_on(s: EdgePlanSettings, directory: Path) -> tuple[Similarity, dict[ClassId, tuple[str, str]]]:
-    """The matrix to plan on, and id, name and group of its classes, in its order.
+def file_of(s: EdgePlanSettings, directory: Path) -> Path:
+    """The file that ``--similarity`` names."""
+    return directory / at_home(s.similarity.removeprefix(PREFIX))
+
+
+def planned_on(
+    s: EdgePlanSettings, directory: Path
+) -> tuple[Similarity | ClassFeatures, dict[ClassId, tuple[str, str]]]:
+    """The similarity to plan on, and id, name and group of its classes, in its order.
 
     Raises:
         UserError: it cannot be read, or would have to be computed by a method.
@@ -146,7 +158,8 @@ def planned_on(s: EdgePlanSettings, directory: Path) -> tuple[Similarity, dict[C
     if s.similarity != "names" and s.encoder:
         raise UserError("--encoder encodes class names: leave it out, or ask for --similarity names")
     if s.similarity != "names":
-        found = read(directory / at_home(s.similarity))
+        path = file_of(s, directory)
+        found = read_features(path) if s.similarity.startswith(PREFIX) else read(path)
         return found, {ClassId(found.digest, i): (name, "") for i, name in enumerate(found.names)}
     world = world_of(s, Path("."), "cpu", directory)
     indices, names = classes_in_play(world, s), class_names(world.images)

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 
-_ROUNDING = 1e-6
+SAME = 1e-6
 """Cosines of float32 features that differ by less than this do not differ."""
 _ROWS = 256
 """Rows of potentials worked on at a time: they stay in the cache of a core."""
@@ -84,7 +84,7 @@ def _add_rescaled(psi: Float64, cosines: Float32) -> None:
     extremes = [(cosines[b].min(), cosines[b].max()) for b in blocks]
     low, high = min(e[0] for e in extremes), max(e[1] for e in extremes)
     for b in blocks:
-        if high - low < _ROUNDING:
+        if high - low < SAME:
             psi[b] += 1.0
         else:
             cosines[b] -= low

@@ -14,6 +14,7 @@ from seqsearch.core.errors import Explained
 from seqsearch.core.outcomes import Outcome
 from seqsearch.core.types import ClassId, MethodSpec, Task
 from seqsearch.features.geometry import potentials, unit_rows
+from seqsearch.features.many_potentials import DENSE, ManyPotentials
 from seqsearch.pools.union import joint_digest
 
 
@@ -127,11 +128,11 @@ class CandidateResult:
 class Geometry:
     """How the classes lie in the methods' feature spaces: means over methods.
 
-    ``psi`` ``[N, N]`` holds the pair potentials of the classes left (others 0), ``to_past`` ``[N, s]`` the cosines to the
-    prototypes of the ``s`` classes seen.
+    ``psi`` ``[N, N]`` holds the pair potentials of the classes left (others 0; of more than `DENSE` classes they are computed
+    when they are asked for), ``to_past`` ``[N, s]`` the cosines to the prototypes of the ``s`` classes seen.
     """
 
-    psi: NDArray[np.float64]
+    psi: NDArray[np.float64] | ManyPotentials
     to_past: NDArray[np.float64]
 
     @classmethod
@@ -140,8 +141,12 @@ class Geometry:
     ) -> Geometry:
         """From prototypes ``[N, d_m]`` of each method, the positions of the classes left, and of those seen."""
         n = len(prototypes[0])
-        psi = np.zeros((n, n))
-        psi[np.ix_(left, left)] = potentials([p[left] for p in prototypes])
+        psi: NDArray[np.float64] | ManyPotentials
+        if len(left) > DENSE:
+            psi = ManyPotentials(prototypes, left)
+        else:
+            psi = np.zeros((n, n))
+            psi[np.ix_(left, left)] = potentials([p[left] for p in prototypes])
         units = [unit_rows(p) for p in prototypes]
         return cls(psi, np.mean([u @ u[seen].T for u in units], axis=0, dtype=np.float64))
 

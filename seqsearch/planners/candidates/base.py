@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
+from seqsearch.features.many_potentials import ManyPotentials
 
 Proposal = tuple[int, ...]
 
@@ -39,7 +40,7 @@ class CandidateRequest:
     k: int
     count: int
     rng: np.random.Generator
-    psi: NDArray[np.float64] | None = None
+    psi: NDArray[np.float64] | ManyPotentials | None = None
     groups: NDArray[np.int64] | None = None
     first: NDArray[np.float64] | None = None
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from seqsearch.features.many_potentials import ManyPotentials
 from seqsearch.planners.candidates.base import CandidateRequest, Proposal
 
 _BLOCK = 64
@@ -60,7 +61,7 @@ class _Logs:
     rows are not computed, and no second matrix of 800 MB is filled.
     """
 
-    def __init__(self, psi: NDArray[np.float64], classes: NDArray[np.int64]) -> None:
+    def __init__(self, psi: NDArray[np.float64] | ManyPotentials, classes: NDArray[np.int64]) -> None:
         self._psi, self._classes = psi, classes
         self._rows = np.empty((len(classes), len(classes)))  # filled from the top: the rest takes no memory
         self._place = np.full(len(classes), -1)

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
+from protocols.edge import plan_only
 from protocols.edge.plan import plan, read_plans, write_plans
 from protocols.edge.plan_only import PlanSummary
 from protocols.edge.plan_settings import EdgePlanSettings
@@ -312,3 +313,69 @@ def test_a_plan_has_no_accuracies_and_no_command_continues_it_to_some(
     assert f"finish it with seqsearch edge --resume {run}\n" in said.stderr
     assert seqsearch("edge", "--resume", run).exit_code == 0
     assert (run / "sequences.parquet").exists()
+
+
+# ------------------------------------------------------------------------------------------------ features
+
+
+def test_features_give_the_plan_of_their_cosines(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).normal(size=(24, 5)) * np.arange(1, 25)[:, None]  # of different lengths
+    unit = x / np.linalg.norm(x, axis=1, keepdims=True)
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "d.npy", unit @ unit.T)
+    flags = ("--plan-only", "--tasks", 6, "--moves", 50_000, "--json")
+    found, wanted = (
+        json.loads(seqsearch("edge", *flags, "--similarity", source, "--out", tmp_path / name).stdout)
+        for name, source in (("ours", f"features:{tmp_path}/x.npy"), ("theirs", tmp_path / "d.npy"))
+    )
+    for key in ("mean", "sd"):
+        assert found[key] == pytest.approx(wanted[key], abs=1e-7)
+    for end in ("hard", "easy"):
+        assert found[end][0]["value"] == pytest.approx(wanted[end][0]["value"], rel=1e-3)
+    assert (
+        found["hard"][0]["bound"] <= found["hard"][0]["value"] < found["easy"][0]["value"] <= found["easy"][0]["bound"]
+    )
+    assert "cosines of x.npy" in seqsearch("show", tmp_path / "ours").stdout
+
+
+@pytest.mark.parametrize(
+    ("made", "flags", "said"),
+    [
+        (np.zeros((3, 2, 2)), (), "it holds no array [N, d] of real numbers"),
+        (np.zeros((1, 4)), (), "it is 1 x 4, must be of 2 to 1,000,000 classes"),
+        (np.array([[1.0, np.nan], [0.0, 1.0]]), (), "the features of class 0 are not finite"),
+        (np.ones((4, 2)), ("--extremes", 2), "--extremes 2 or more, need a matrix"),
+        (np.ones((4, 2)), ("--planner", "paper"), "--planner paper and exact"),
+    ],
+)
+def test_features_that_cannot_be_used(made: np.ndarray, flags: tuple[Any, ...], said: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", made)
+    done = seqsearch(
+        "edge",
+        "--plan-only",
+        "--tasks",
+        2,
+        "--similarity",
+        f"features:{tmp_path}/x.npy",
+        *flags,
+        "--out",
+        tmp_path / "o",
+    )
+    assert done.exit_code == 2
+    assert said in messages(done.stderr)[-1]
+
+
+def test_features_are_for_plans_alone(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.ones((12, 2)))
+    done = seqsearch("edge", "--methods", "simplecil", "--pool", "glyphs:classes=12", "--tasks", 3, "--similarity",
+                     f"features:{tmp_path}/x.npy", "--out", tmp_path / "o")  # fmt: skip
+    assert done.exit_code == 2
+    assert "features alone are for --plan-only" in done.stderr
+
+
+def test_so_many_random_sequences_are_written_as_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan_only, "MOST_ROWS", 30)
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(12, 3)))
+    flags = ("--plan-only", "--tasks", 3, "--moves", 100, "--random-sequences", 10, "--json")
+    done = seqsearch("edge", *flags, "--similarity", f"features:{tmp_path}/x.npy", "--out", tmp_path / "o")
+    assert len(json.loads(done.stdout)["random"]) == 2
