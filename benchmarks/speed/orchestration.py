@@ -19,22 +19,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from benchmarks.common.made_up import Sequences, result_of, task
 from benchmarks.common.results import write_result
-from seqsearch.core.bits import packed
-from seqsearch.core.outcomes import HEAD, ClassifierCounts, Counts, EdgeResult
-from seqsearch.core.types import ClassId, Edge, MethodSpec, Prefix, Rollout, StateKey, Task
+from seqsearch.core.outcomes import EdgeResult
+from seqsearch.core.types import Edge, Prefix
 from seqsearch.engine.evaluator import A, B, Job, JobResult, Priority
 from seqsearch.engine.journal import Journal
 from seqsearch.engine.search import Search
-from seqsearch.planners.base import Ask, CoroutinePlanner, Need, PlanSteps
 from seqsearch.training.guard import Guard
 from seqsearch.training.world import World
-
-METHOD = MethodSpec("sleeper", "sleeper", "none", (), "sleeper")
-CLASSES = 10
-"""Of a task, in made-up results."""
 
 
 class SleepingBench:
@@ -60,44 +53,6 @@ class SleepingBench:
 
 def sleeping_bench(world: World, name: str, seconds: float) -> SleepingBench:
     return SleepingBench(seconds)
-
-
-def result_of(edge: Edge) -> EdgeResult:
-    """A made-up accuracy row of the size of a real one."""
-    state, (evaluated, head) = edge.key.digest, counts(len(edge.key.prefix))
-    return EdgeResult(edge.digest, state, "ok", evaluated, (head,), trained=(state,), feature_space="space", worker="w")
-
-
-def counts(n: int) -> tuple[Counts, ClassifierCounts]:
-    """Images evaluated after ``n`` tasks, and 3 in 5 of them right (4 among the classes of their own task)."""
-    evaluated, right, masked = (((images,) * CLASSES,) * n for images in (5, 3, 4))
-    images = packed(np.tile([True, True, True, False, False], n * CLASSES))
-    return evaluated, ClassifierCounts(HEAD, right, masked, images)
-
-
-class Sequences(CoroutinePlanner):
-    """Asks for a window of rollouts at a time, and for the next as soon as the oldest is evaluated."""
-
-    name = "sequences"
-
-    def __init__(self, sequences: Iterable[Prefix], window: int) -> None:
-        super().__init__()
-        self._sequences, self._window = sequences, window
-
-    def plan(self) -> PlanSteps:
-        asked: list[Rollout] = []
-        for tasks in self._sequences:
-            rollout = Rollout(StateKey(METHOD, 0, 0, tasks))
-            yield Ask((rollout,))
-            asked.append(rollout)
-            if len(asked) >= self._window:
-                yield Need((asked.pop(0),))
-        while asked:
-            yield Need((asked.pop(0),))
-
-
-def task(*numbers: int) -> Task:
-    return Task(tuple(ClassId("pool", n) for n in numbers), "split")
 
 
 def busy_share(workers: int, seconds: float) -> dict[str, float]:

@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
-from seqsearch.extremes.sums import of_rows, over_tasks
 
 Labels = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -240,6 +239,8 @@ class Problem:
     def moments(self) -> Moments:
         """Sums of the matrix."""
         if self.n > SMALL:
+            from seqsearch.extremes.sums import of_rows
+
             sums = np.empty(self.n)
             squares, least, most = of_rows(self.similarity, sums)
             return Moments(sums, float(sums.sum()), squares, least, most)
@@ -324,6 +325,8 @@ def raw_score(similarity: Matrix, pairs: Floats, places: Floats, labels: Labels)
     if len(labels) <= SMALL:
         sums = np.add.reduceat(similarity[order], starts, axis=0, dtype=np.float64)
     else:
+        from seqsearch.extremes.sums import over_tasks
+
         sums = np.empty((len(pairs), len(labels)))
         over_tasks(similarity, labels, sums)
     blocks = np.add.reduceat(sums[:, order], starts, axis=1)

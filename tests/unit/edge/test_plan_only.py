@@ -367,8 +367,8 @@ def test_features_that_cannot_be_used(made: np.ndarray, flags: tuple[Any, ...], 
 
 def test_features_are_for_plans_alone(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.ones((12, 2)))
-    done = seqsearch("edge", "--methods", "simplecil", "--pool", "glyphs:classes=12", "--tasks", 3, "--similarity",
-                     f"features:{tmp_path}/x.npy", "--out", tmp_path / "o")  # fmt: skip
+    flags = ("--methods", "simplecil", "--pool", "glyphs:classes=12", "--tasks", 3, "--out", tmp_path / "o")
+    done = seqsearch("edge", *flags, "--similarity", f"features:{tmp_path}/x.npy")
     assert done.exit_code == 2
     assert "features alone are for --plan-only" in done.stderr
 

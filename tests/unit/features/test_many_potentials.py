@@ -37,7 +37,8 @@ def test_a_sample_of_classes_changes_only_the_ends_of_the_scale(monkeypatch: pyt
     whole = potentials(made)
     monkeypatch.setattr(many_potentials, "SAMPLE", 20)
     ours = ManyPotentials(made, left)[np.ix_(left, left)]
-    assert (ours.min(), ours.max()) == (0.0, 1.0)
+    assert ours.min() == 0.0
+    assert 0.9 < ours.max() <= 1.0
     np.testing.assert_array_equal(ours, ours.T)
     apart = ~np.eye(200, dtype=bool)
     assert np.corrcoef(ours[apart], whole[apart])[0, 1] > 0.999
