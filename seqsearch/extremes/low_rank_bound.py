@@ -94,14 +94,14 @@ def bounds(similarity: Matrix, moments: Moments, places: Places, until: float) -
         yield _bound(similarity, moments, low, places, until)
 
 
-def of_features(features: Matrix, products: Floats, places: Places) -> float:
+def of_features(features: Matrix, spectrum: tuple[Floats, Floats], places: Places) -> float:
     """A lower bound of the quadratic part where D[x, y] = X_x . X_y for x != y: beside A = XX' only a diagonal is left.
 
     Args:
         features: X [N, d].
-        products: X'X [d, d].
+        spectrum: eigenvalues [d] of X'X, increasing, and eigenvectors [d, d].
     """
-    values, turned = np.linalg.eigh(products)
+    values, turned = spectrum
     kept = values > NEGLIGIBLE * max(float(values[-1]), 0.0)
     axes = turned[:, kept] / np.sqrt(values[kept])
     low = _LowRank(np.asarray(features @ axes, np.float64), values[kept])
@@ -222,7 +222,7 @@ def warm_up(dtype: DTypeLike) -> None:
     """Compile for matrices of this type, or load what was compiled, so that no budget pays for it."""
     matrix = np.zeros((2, 2), dtype)
     matrix.setflags(write=False)
-    of_rows(matrix, np.zeros(2))
+    of_rows(matrix, np.zeros(2), 0.0)
     over_tasks(matrix, np.zeros(2, np.int64), np.zeros((1, 2)))
     for rows in (matrix, np.zeros((2, 2))):
         count(rows, 0, 0.0, 1.0, np.zeros(4, np.int64))

@@ -127,13 +127,34 @@ def in_order(sizes: Sequence[int]) -> Labels:
 
 
 class Moments(NamedTuple):
-    """Of a matrix: the sums of its rows [N], of all entries and of their squares, and the least and largest entry."""
+    """Of a matrix with a zero diagonal.
+
+    Attributes:
+        sums: of the rows [N].
+        total: of all entries.
+        pivot: some entry off the diagonal. ``squares`` is the sum of the squares of all of them less this one, so that a mean far
+            from 0 takes no digits of their spread.
+        least, most: entries.
+    """
 
     sums: Floats
     total: float
+    pivot: float
     squares: float
     least: float
     most: float
+
+    @property
+    def centred(self) -> float:
+        """The sum of the squares of all entries off the diagonal less their mean."""
+        pairs = max(1, len(self.sums) * (len(self.sums) - 1))
+        return max(0.0, self.squares - pairs * (self.total / pairs - self.pivot) ** 2)
+
+    @property
+    def norm(self) -> float:
+        """The Frobenius norm of the matrix, or a little more."""
+        pairs = len(self.sums) * (len(self.sums) - 1)
+        return math.sqrt(self.squares) + math.sqrt(pairs) * abs(self.pivot)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,17 +262,20 @@ class Problem:
         if self.n > SMALL:
             from seqsearch.extremes.sums import of_rows
 
-            sums = np.empty(self.n)
-            squares, least, most = of_rows(self.similarity, sums)
-            return Moments(sums, float(sums.sum()), squares, least, most)
+            sums, pivot = np.empty(self.n), float(self.similarity[0, 1])
+            least, most, squares = of_rows(self.similarity, sums, pivot)
+            return Moments(sums, float(sums.sum()), pivot, squares, least, most)
         d = np.asarray(self.similarity, np.float64)
-        return Moments(d.sum(axis=1), float(d.sum()), float(np.einsum("ij,ij->", d, d)), float(d.min()), float(d.max()))
+        pivot = float(d[0, -1])
+        apart = d - pivot
+        np.fill_diagonal(apart, 0.0)
+        squares = float(np.einsum("ij,ij->", apart, apart))
+        return Moments(d.sum(axis=1), float(d.sum()), pivot, squares, float(d.min()), float(d.max()))
 
     @cached_property
     def spread(self) -> float:
         """The standard deviation of the similarities of two classes."""
-        pairs = max(1, self.n * (self.n - 1))
-        return math.sqrt(max(0.0, self.moments.squares / pairs - (self.moments.total / pairs) ** 2))
+        return math.sqrt(self.moments.centred / max(1, self.n * (self.n - 1)))
 
     @cached_property
     def places(self) -> Floats:
@@ -295,7 +319,11 @@ class Problem:
         d_sums = self.moments.sums
         w_sums = np.repeat(self.pairs @ m - self.pairs.diagonal(), self.sizes)
         counts = np.outer(m, m) - np.diag(m)
-        d, w = _moments(d_sums, self.moments.squares), _moments(w_sums, float((self.pairs**2 * counts).sum()))
+        weight = float(w_sums.sum()) / max(1, n * (n - 1))
+        d, w = (
+            _products(d_sums, self.moments.centred),
+            _products(w_sums, float(((self.pairs - weight) ** 2 * counts).sum())),
+        )
         ways = [math.perm(n, i) for i in (2, 3, 4)]  # to choose so many different classes in a row
         quadratic = sum(f * x * y / of for f, x, y, of in zip((2, 4, 1), d, w, ways, strict=True) if of)
         tau, b = self.typicality - self.typicality.mean(), np.repeat(self.slopes, self.sizes)
@@ -305,16 +333,14 @@ class Problem:
         return math.sqrt(max(0.0, quadratic / 4 + linear + both))
 
 
-def _moments(sums: Floats, of_squares: float) -> tuple[float, float, float]:
+def _products(sums: Floats, own: float) -> tuple[float, float, float]:
     """Of a symmetric matrix, its mean subtracted: sums of the products of pairs that have both, one and no class in common.
 
     Args:
         sums: of its rows [N], without the diagonal.
-        of_squares: the sum of the squares of its entries off the diagonal.
+        own: the sum of the squares of its entries off the diagonal, their mean subtracted.
     """
-    n = len(sums)
-    mean = float(sums.mean()) / max(1, n - 1)
-    stars, own = float(((sums - (n - 1) * mean) ** 2).sum()), of_squares - n * (n - 1) * mean**2
+    stars = float(((sums - sums.mean()) ** 2).sum())
     return own, stars - own, 2 * own - 4 * stars
 
 

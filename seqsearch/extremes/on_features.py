@@ -44,12 +44,18 @@ class FeatureProblem(Problem):
         return np.asarray(sum(x.T @ x for x in parts))
 
     @cached_property
+    def spectrum(self) -> tuple[Floats, Floats]:
+        """Eigenvalues [d] of X'X, increasing, and eigenvectors [d, d]."""
+        values, vectors = np.linalg.eigh(self.products)
+        return values, vectors
+
+    @cached_property
     def moments(self) -> Moments:
         whole = self.features.sum(axis=0, dtype=np.float64)
         sums = self.features @ whole - self.lengths
         squares = float((self.products**2).sum() - (self.lengths**2).sum())
         height = float(self.lengths.max())
-        return Moments(sums, float(sums.sum()), max(0.0, squares), -height, height)
+        return Moments(sums, float(sums.sum()), 0.0, max(0.0, squares), -height, height)
 
     def raw(self, labels: Labels) -> float:
         sums = task_sums(self.features, labels, self.k)

@@ -25,20 +25,24 @@ def over_tasks(similarity: NDArray[np.floating[Any]], labels: NDArray[np.int64],
 
 
 @compiled
-def of_rows(similarity: NDArray[np.floating[Any]], sums: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Fill ``sums`` [N] with the sums of the rows. Returns the sum of the squares, the least and the largest entry."""
+def of_rows(
+    similarity: NDArray[np.floating[Any]], sums: NDArray[np.float64], pivot: float
+) -> tuple[float, float, float]:
+    """Fill ``sums`` [N] with the sums of the rows. Returns the least and the largest entry, and the sum of the squares of all
+    entries off the diagonal less ``pivot``."""
     squares, least, most = 0.0, math.inf, -math.inf
     for x in range(similarity.shape[0]):
         total, own = 0.0, 0.0
         for y in range(similarity.shape[1]):
             value = float(similarity[x, y])
             total += value
-            own += value * value
+            if x != y:
+                own += (value - pivot) ** 2
             least = min(least, value)
             most = max(most, value)
         sums[x] = total
         squares += own
-    return squares, least, most
+    return least, most, squares
 
 
 @compiled

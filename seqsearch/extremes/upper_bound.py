@@ -66,13 +66,15 @@ def bound_within(problem: Problem, direction: Direction, seconds: float = np.inf
     sign = 1.0 if direction == "hard" else -1.0
     form = _Form.of(problem, sign)
     if isinstance(problem, FeatureProblem):
+        if time.perf_counter() + _seconds_of_spectrum(problem) > until:
+            return None, True
         places = Places(form.pairs, form.sizes)
-        return sign * (of_features(problem.features, problem.products, places) + _linear_bound(form)), False
+        return sign * (of_features(problem.features, problem.spectrum, places) + _linear_bound(form)) + 0.0, False
     values, cut = ([_sorted_bound(form)], False) if problem.n <= SMALL else _low_rank_bounds(form, until)
     if problem.n <= DENSE:
         projected, stopped = _projected_bound(form, evaluations(problem.n), until)
         values, cut = [*values, *projected], cut or stopped
-    return sign * max(values) if values else None, cut
+    return sign * max(values) + 0.0 if values else None, cut
 
 
 def _low_rank_bounds(form: _Form, until: float) -> tuple[list[float], bool]:
@@ -127,7 +129,7 @@ class _Form:
     def scale(self) -> float:
         """No sum of absolute values of all that is added up is larger."""
         weights = np.abs(self.pairs)
-        quadratic = np.sqrt((weights**2 * np.outer(self.sizes, self.sizes)).sum() * self.moments.squares)
+        quadratic = np.sqrt((weights**2 * np.outer(self.sizes, self.sizes)).sum()) * self.moments.norm
         return float(quadratic + np.abs(self.typicality).max() * (np.abs(self.slopes) @ self.sizes))
 
 
@@ -182,6 +184,13 @@ def _projected_bound(form: _Form, most: int, until: float) -> tuple[list[float],
     except _TimeIsUp:
         return found, True
     return found, False
+
+
+def _seconds_of_spectrum(problem: FeatureProblem) -> float:
+    """Predicted time of the eigenvalues of features; 0 if they are known."""
+    if "spectrum" in problem.__dict__:
+        return 0.0
+    return _seconds_of_one(problem.products)
 
 
 def _seconds_of_one(similarity: Matrix) -> float:

@@ -40,6 +40,8 @@ class ManyPotentials:
         self._ends = [self._ends_of(u) for u in self._units]
 
     def _ends_of(self, units: Float32) -> tuple[float, float]:
+        if self._n < 2:
+            return 0.0, 0.0
         some = np.unique(np.linspace(0, self._n - 1, SAMPLE).astype(np.int64))
         cosines = units[some] @ units.T
         cosines[np.arange(len(some)), some] = cosines[0, 1 if some[0] == 0 else 0]  # of another pair

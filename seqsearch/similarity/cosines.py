@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,7 @@ from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.storage.reading import open_regular
 
-MOST_CLASSES, MOST_DIMENSIONS = 1_000_000, 16_384
+MOST_CLASSES, MOST_DIMENSIONS, ROWS = 1_000_000, 4_096, 4_096
 PREFIX = "features:"
 """Of ``--similarity features:FILE``."""
 
@@ -51,7 +52,8 @@ def read_features(path: Path) -> ClassFeatures:
     """
     try:
         os.close(open_regular(path))
-        found = np.load(path, mmap_mode="r", allow_pickle=False)
+        with warnings.catch_warnings(action="ignore"):  # of sizes that no array can have
+            found = np.load(path, mmap_mode="r", allow_pickle=False)
         if not isinstance(found, np.memmap) or found.dtype.kind not in "fiub" or found.ndim != 2:
             raise ValueError("it holds no array [N, d] of real numbers")
         n, d = found.shape
@@ -59,12 +61,18 @@ def read_features(path: Path) -> ClassFeatures:
             raise ValueError(
                 f"it is {n} x {d}, must be of 2 to {MOST_CLASSES:,} classes and 1 to {MOST_DIMENSIONS:,} features"
             )
-        values = np.array(found, dtype=np.float32, order="C")
-    except (OSError, ValueError, EOFError) as error:
-        raise UserError(f"{path}: cannot be read as features of classes ({error})") from None
-    lengths = np.sqrt(np.einsum("ij,ij->i", values, values, dtype=np.float64))
-    if not np.isfinite(lengths).all():
-        raise UserError(f"{path}: the features of class {int(np.isfinite(lengths).argmin())} are not finite")
-    values /= np.where(lengths > 0, lengths, 1.0).astype(np.float32)[:, None]
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read as features of classes ({error.strerror or error})") from None
+    except (ValueError, EOFError) as error:
+        raise UserError(f"{path}: cannot be read as features of classes ({str(error)[:200]})") from None
+    values = np.empty((n, d), np.float32)
+    for i in range(0, n, ROWS):
+        rows = np.array(found[i : i + ROWS], np.float64)
+        largest = np.abs(rows).max(axis=1, keepdims=True)
+        if not np.isfinite(largest).all():
+            raise UserError(f"{path}: the features of class {i + int(np.isfinite(largest).argmin())} are not finite")
+        rows /= np.where(largest > 0, largest, 1.0)  # before squares, which would leave the range of numbers
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+        values[i : i + ROWS] = rows / np.where(lengths > 0, lengths, 1.0)
     values.setflags(write=False)
     return ClassFeatures(values, tuple(map(str, range(n))), f"cosines of {path.name}")

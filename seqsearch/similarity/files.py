@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -15,7 +16,7 @@ import numpy as np
 from seqsearch.core.errors import UserError
 from seqsearch.core.text import as_cell, from_cell, shows
 from seqsearch.similarity.features import from_confusion
-from seqsearch.similarity.matrix import MOST_CLASSES, Floats, Similarity, checked, precision, quoted
+from seqsearch.similarity.matrix import MOST_CLASSES, Floats, Similarity, check_magnitude, checked, precision, quoted
 from seqsearch.storage.files import atomic_path
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, damage_reported
 from seqsearch.storage.reading import open_regular
@@ -134,7 +135,8 @@ def _size(rows: int, columns: int) -> None:
 
 def _read_npy(path: Path) -> Table:
     os.close(open_regular(path))  # numpy would wait for a pipe
-    found = np.load(path, mmap_mode="r", allow_pickle=False)
+    with warnings.catch_warnings(action="ignore"):  # of sizes that no array can have
+        found = np.load(path, mmap_mode="r", allow_pickle=False)
     if not isinstance(found, np.memmap) or found.dtype.kind not in "fiub":
         raise BadParquet("it holds no array of real numbers")
     if found.ndim != 2:
@@ -151,12 +153,17 @@ def _copied(path: Path, mapped: np.memmap[Any, Any]) -> Floats:
         return values
     with open(path, "rb") as file:
         file.seek(mapped.offset)
+        largest = 0.0
         for start in range(0, len(values), _ROWS):
             rows = values[start : start + _ROWS]
             read = np.fromfile(file, mapped.dtype, rows.size)
             if read.size != rows.size:
                 raise BadParquet("it ends before its last row")
-            rows[:] = read.reshape(rows.shape)
+            with np.errstate(over="ignore"):
+                rows[:] = read.reshape(rows.shape)
+            largest = max(largest, float(np.abs(read).max(where=np.isfinite(read), initial=0.0)))
+    if values.dtype == np.float32:
+        check_magnitude(largest, str(path))
     return values
 
 

@@ -22,6 +22,8 @@ TOLERANCE = 1e-6
 """Asymmetry that is taken for rounding, as a share of the largest magnitude in the matrix."""
 LARGEST = {np.float64: 1e100, np.float32: 1e30}
 """Magnitude of a similarity, by precision."""
+SMALLEST = 1e-30
+"""The largest magnitude of a matrix in single precision, at least."""
 MOST_CLASSES = 25_000
 """A matrix of so many classes takes 2.5 GB."""
 DOUBLE = 4_096
@@ -147,7 +149,18 @@ def square(values: ArrayLike, where: str, *, ours: bool = False) -> Floats:
         raise UserError(f"{where}: has {len(found)} classes, at most {MOST_CLASSES} fit: leave some out")
     if ours and found.dtype == precision(len(found)) and found.flags.c_contiguous and found.flags.writeable:
         return found
-    return np.array(found, dtype=precision(len(found)), order="C")
+    if precision(len(found)) is np.float32:
+        check_magnitude(float(np.abs(found).max(where=np.isfinite(found), initial=0.0)), where)
+    with np.errstate(over="ignore"):  # what is too large is refused later, by name
+        return np.array(found, dtype=precision(len(found)), order="C")
+
+
+def check_magnitude(largest: float, where: str) -> None:
+    """Raises UserError: the largest magnitude of a matrix is below what single precision can tell from 0."""
+    if 0 < largest < SMALLEST:
+        raise UserError(
+            f"{where}: has no value beyond {SMALLEST:g}, too small for so many classes: multiply it by a number"
+        )
 
 
 def check_names(names: Sequence[str], where: str) -> None:

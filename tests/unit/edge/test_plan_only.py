@@ -338,6 +338,28 @@ def test_features_give_the_plan_of_their_cosines(tmp_path: Path) -> None:
     assert "cosines of x.npy" in seqsearch("show", tmp_path / "ours").stdout
 
 
+@pytest.mark.parametrize("scale", [1e-60, 1e60])
+def test_only_the_direction_of_features_counts(scale: float, tmp_path: Path) -> None:
+    x = np.random.default_rng(0).normal(size=(12, 5))
+    for name, made in (("a", x), ("b", scale * x)):
+        np.save(tmp_path / f"{name}.npy", made)
+    flags = ("--plan-only", "--tasks", 3, "--moves", 1000, "--json", "--similarity")
+    a, b = (
+        json.loads(seqsearch("edge", *flags, f"features:{tmp_path}/{name}.npy", "--out", tmp_path / name).stdout)
+        for name in ("a", "b")
+    )
+    assert a["hard"][0]["tasks"] == b["hard"][0]["tasks"]
+    assert a["hard"][0]["value"] == pytest.approx(b["hard"][0]["value"], abs=1e-6)
+
+
+def test_features_with_no_time_for_their_eigenvalues_have_no_bound(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(60, 600)))
+    flags = ("--plan-only", "--tasks", 6, "--budget", 0.01, "--json", "--out", tmp_path / "o")
+    found = json.loads(seqsearch("edge", *flags, "--similarity", f"features:{tmp_path}/x.npy").stdout)
+    assert (found["hard"][0]["bound"], found["hard"][0]["bound_cut"]) == (None, True)
+    assert "edge.no_bound" in {n["code"] for n in found["coded"]["notes"]}
+
+
 @pytest.mark.parametrize(
     ("made", "flags", "said"),
     [

@@ -103,6 +103,16 @@ def test_the_sd_of_the_smallest_sequences_and_of_several_terms(sizes: tuple[int,
     assert math.isclose(problem.sd_random() or 0, float(np.std(scores)), abs_tol=1e-8)
 
 
+@pytest.mark.parametrize("spread", [1e-4, 1e-7, 1e-9])
+def test_the_sd_of_similarities_that_hardly_differ(spread: float) -> None:
+    g = matrix(7, 3)
+    wide, narrow = Problem(g, (2, 3, 2)), Problem(1 + spread * g, (2, 3, 2))
+    assert (narrow.sd_random() or 0) / spread == pytest.approx(wide.sd_random(), rel=1e-4)
+    assert narrow.spread / spread == pytest.approx(wide.spread, rel=1e-4)
+    constant = Problem(np.full((50, 50), 0.7), (10,) * 5)
+    assert max(constant.sd_random() or 0, constant.spread) < 1e-15
+
+
 def test_the_callers_matrix_is_left_alone() -> None:
     d = matrix(6)
     d[np.diag_indices(6)] = np.nan

@@ -222,3 +222,9 @@ def test_confusion_that_is_none(counts: list[list[float]], says: str) -> None:
 def test_values_of_which_no_sums_can_be_made_are_refused() -> None:
     with pytest.raises(UserError, match="beyond 1e\\+100"):
         checked(np.full((3, 3), 1e200), ["a", "b", "c"], "big.npy", "x")
+
+
+def test_values_that_single_precision_takes_for_zero_are_refused() -> None:
+    many = np.broadcast_to(np.float64(1e-50), (5000, 5000))
+    with pytest.raises(UserError, match="has no value beyond 1e-30, too small for so many classes"):
+        checked(many, [str(i) for i in range(5000)], "x", "x")
