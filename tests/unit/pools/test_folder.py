@@ -71,7 +71,7 @@ def test_validation_is_the_test_part_where_there_is_no_test_folder(tmp_path: Pat
     assert [(c.name, c.count) for c in pool.classes] == [("goldfish", 8), ("tench", 8)]
     split = Split(pool, 0)
     for label, folder in enumerate(("n01443537", "n01440764")):
-        tested = [pool.where(int(r)) for r in split.rows(label, "test")]  # type: ignore[attr-defined]
+        tested = [pool.where(int(r)) for r in split.rows(label, "test")]
         assert tested == [f"{validation}/{folder}/{validation}{i}.png" for i in range(3)]
         assert sum(split.counts(label).values()) == 8
     assert build_pool(f"{tmp_path}:split=random").given is None

@@ -229,7 +229,7 @@ def test_one_of_several_label_columns(tmp_path: Path) -> None:
     )
     pool = build_pool(f"{path}:label=fine_label")
     assert [(c.name, c.count) for c in pool.classes] == [("ant", 1), ("bee", 1), ("cow", 2)]
-    assert pool.encoded(np.arange(4)) == [png(1), png(2), png(0), png(3)]  # type: ignore[attr-defined]
+    assert pool.encoded(np.arange(4)) == [png(1), png(2), png(0), png(3)]
     assert build_pool(pool.name).digest == pool.digest
     other = build_pool(f"{path}:label=coarse_label,min_images=2,half=1")
     assert [(c.name, c.count) for c in build_pool(f"{path}:label=coarse_label").classes] == [("in", 2), ("ma", 2)]

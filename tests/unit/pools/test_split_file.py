@@ -60,7 +60,7 @@ def test_the_lists_of_cub(tmp_path: Path) -> None:
     assert pool.given is not None
     assert pool.given.tolist() == [2, 0] * 18
     split = Split(pool, 0)
-    assert [pool.where(int(row)) for row in split.rows(0, "test")] == [  # type: ignore[attr-defined]
+    assert [pool.where(int(row)) for row in split.rows(0, "test")] == [
         f"001.Black_footed_Albatross/Black_footed_Albatross_{i:04d}_{796000 + i}.jpg" for i in range(0, 12, 2)
     ]
 
