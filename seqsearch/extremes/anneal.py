@@ -100,7 +100,7 @@ class _Run:
         """About what `finish` and the score take, without any exchange."""
         self.scores = np.array([score, score])
         self.tolerance = 1e-12 * tables.scale(self.n)
-        self.unit = tables.spread(self.labels, self.state, 2000)
+        self.unit = kernels.spread(tables.arrays, self.labels, self.state, 2000)
         self.flat = self.k == 1 or self.unit <= self.tolerance
         self.moves = 0
 
@@ -137,7 +137,7 @@ class _Run:
         self._reorder(max(1, int(ORDER_SHARE * moves)), temperature)
 
     def _exchanges(self, moves: int, hot: float, cold: float) -> None:
-        self.tables.exchanges(self.labels, self.best, self.scores, self.state, moves, hot, cold)
+        kernels.swaps(self.tables.arrays, self.labels, self.best, self.scores, self.state, moves, hot, cold)
         self.moves += moves
 
     def _reorder(self, moves: int, temperature: float) -> None:
@@ -180,6 +180,8 @@ class _Run:
             for first in range(0, self.n, ROWS):
                 if time.perf_counter() > until:
                     return
-                better |= self.tables.descend(self.labels, self.tolerance, first, min(self.n, first + ROWS))
+                better |= kernels.descend(
+                    self.tables.arrays, self.labels, self.tolerance, first, min(self.n, first + ROWS)
+                )
             if not better:
                 return

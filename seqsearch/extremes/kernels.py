@@ -1,31 +1,36 @@
 """The inner loops of annealing, compiled. They minimise the score; a caller that wants the largest score negates V and B.
 
-Names: D ``similarity`` [N, N] of classes, V ``pairs`` [K, K] weights of pairs of tasks, B ``places`` [N, K] weights of a class in
-a task, and t(x) = ``labels[x]`` the task of class x. The score is that of `seqsearch.extremes.objective`:
+Names: D of classes, V ``pairs`` [K, K] weights of pairs of tasks, B [N, K] weights of a class in a task, and t(x) =
+``labels[x]`` the task of class x. The score is that of `seqsearch.extremes.objective`:
 
     score = 1/2 sum over x, y of V[t(x), t(y)] D[x, y] + sum over x of B[x, t(x)]
 
-Everything here requires that V and D are symmetric and that D[x, x] = 0. Two tables are kept:
+V and D are symmetric, and D[x, x] = 0. What class x contributes to the score if it is in task t is
 
-    R[t, x] = sum of D[x, y] over the classes y of task t                  (``sums`` [K, N])
-    H[t, x] = sum over tasks s of V[t, s] R[s, x] + B[x, t]                (``contribution`` [K, N])
+    H[t, x] = sum over tasks s of V[t, s] R[s, x] + B[x, t]    with    R[t, x] = sum of D[x, y] over the classes y of task t.
 
-H[t, x] is what class x contributes to the score if it is in task t. To exchange class c (task i) and class d (task j) changes the
-score by
+To exchange class c (task i) and class d (task j) changes the score by
 
     H[j, c] - H[i, c] + H[i, d] - H[j, d] - cross[i, j] D[c, d]   with   cross[i, j] = V[i, i] + V[j, j] - 2 V[i, j].
 
-So a proposal costs four look-ups in H. H is brought up to date, row by row, only when an exchange is accepted.
+The loops are the same for two kinds of tables. `MatrixTables` keep D and H. A proposal costs four look-ups in H, which is
+brought up to date, row by row, only when an exchange is accepted. `FeatureTables` keep features X [N, d] with D[x, y] =
+X_x . X_y, and G [K, d], the sum over tasks s of V[t, s] times the sum of the features of s. Then
+
+    H[t, x] = G_t . X_x - V[t, t(x)] X_x . X_x + B[x, t]    with    B[x, t] = tau_x b_t.
+
+A proposal and an exchange cost a multiple of d steps then, and no matrix is made.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.core.compiled import compiled
+from seqsearch.core.compiled import by_type, compiled
 from seqsearch.extremes.objective import Floats, Labels, Matrix
 from seqsearch.extremes.sums import over_tasks
 
@@ -72,45 +77,50 @@ def table(
     return score
 
 
-@compiled
-def change(
-    similarity: Matrix,
-    cross: Floats,
-    contribution: Floats,
-    i: np.int64 | int,
-    j: np.int64 | int,
-    c: np.int64 | int,
-    d: np.int64 | int,
-) -> float:
-    """The change of the score if class c of task i and class d of task j are exchanged.
+class MatrixTables(NamedTuple):
+    """``similarity`` D [N, N], V [K, K], ``cross`` [K, K], and ``contribution`` H [K, N]."""
 
-    ``cross`` [K, K] is V[i, i] + V[j, j] - 2 V[i, j], here and below.
-    """
-    delta: float = contribution[j, c] - contribution[i, c] + contribution[i, d] - contribution[j, d]
-    delta -= cross[i, j] * similarity[c, d]
-    return delta
+    similarity: Matrix
+    pairs: Floats
+    cross: Floats
+    contribution: Floats
 
 
-@compiled
-def spread(similarity: Matrix, cross: Floats, contribution: Floats, labels: Labels, state: State, draws: int) -> float:
-    """Root mean square of the changes of the score by exchanges of two random classes."""
-    n, total, count = np.uint64(labels.size), 0.0, 0
-    for _ in range(draws):
-        z = draw(state)
-        c, d = np.int64(((z & LOW) * n) >> S32), np.int64(((z >> S32) * n) >> S32)
-        i, j = labels[c], labels[d]
-        if i != j:
-            delta = change(similarity, cross, contribution, i, j, c, d)
-            total += delta * delta
-            count += 1
-    return math.sqrt(total / max(1, count))
+class FeatureTables(NamedTuple):
+    """``features`` X [N, d], ``lengths`` X_x . X_x [N], V and ``cross`` [K, K], tau [N], b [K], and ``mass`` G [K, d]."""
+
+    features: NDArray[np.float32]
+    lengths: Floats
+    pairs: Floats
+    cross: Floats
+    typicality: Floats
+    slopes: Floats
+    mass: Floats
 
 
-@compiled
-def exchange(
-    similarity: Matrix, pairs: Floats, contribution: Floats, labels: Labels, c: np.int64 | int, d: np.int64 | int
-) -> None:
-    """Move class c to the task of d and class d to the task of c; update ``labels`` and ``contribution``."""
+Tables = MatrixTables | FeatureTables
+Index = Any
+"""An integer, of numpy or of numba."""
+
+
+def change(tables: Tables, i: Index, j: Index, c: Index, d: Index) -> float:
+    """The change of the score if class c of task i and class d of task j are exchanged."""
+    return float(_CHANGES[type(tables)](tables, i, j, c, d))
+
+
+def exchange(tables: Tables, labels: Labels, c: Index, d: Index) -> None:
+    """Move class c to the task of d and class d to the task of c; update ``labels`` and the tables."""
+    _EXCHANGES[type(tables)](tables, labels, c, d)
+
+
+def _change_on_matrix(tables: MatrixTables, i: Index, j: Index, c: Index, d: Index) -> float:
+    similarity, _, cross, of = tables  # fields by name took twice the time in the loops
+    together = cross[i, j] * similarity[c, d] if cross[i, j] != 0 else 0.0
+    return float(of[j, c] - of[i, c] + of[i, d] - of[j, d] - together)
+
+
+def _exchange_on_matrix(tables: MatrixTables, labels: Labels, c: Index, d: Index) -> None:
+    similarity, pairs, contribution = tables.similarity, tables.pairs, tables.contribution
     i, j = labels[c], labels[d]
     labels[c], labels[d] = j, i
     for t in range(pairs.shape[0]):
@@ -118,6 +128,61 @@ def exchange(
         if weight != 0:
             for x in range(labels.size):
                 contribution[t, x] += weight * (similarity[d, x] - similarity[c, x])
+
+
+def _change_on_features(tables: FeatureTables, i: Index, j: Index, c: Index, d: Index) -> float:
+    features, mass, pairs = tables.features, tables.mass, tables.pairs
+    moved: Any = 0.0
+    moved_2: Any = 0.0
+    alike, alike_2 = 0.0, 0.0  # sums of the odd features, side by side with those of the even ones
+    q, size = 0, features.shape[1]
+    while q + 1 < size:
+        x, y = float(features[c, q]), float(features[d, q])
+        u, v = float(features[c, q + 1]), float(features[d, q + 1])
+        moved += (mass[j, q] - mass[i, q]) * (x - y)
+        moved_2 += (mass[j, q + 1] - mass[i, q + 1]) * (u - v)
+        alike += x * y
+        alike_2 += u * v
+        q += 2
+    if q < size:
+        x, y = float(features[c, q]), float(features[d, q])
+        moved += (mass[j, q] - mass[i, q]) * (x - y)
+        alike += x * y
+    own = (pairs[i, i] - pairs[i, j]) * tables.lengths[c] + (pairs[j, j] - pairs[i, j]) * tables.lengths[d]
+    rise = (tables.typicality[c] - tables.typicality[d]) * (tables.slopes[j] - tables.slopes[i])
+    return float(moved + moved_2 + own + rise - tables.cross[i, j] * (alike + alike_2))
+
+
+def _exchange_on_features(tables: FeatureTables, labels: Labels, c: Index, d: Index) -> None:
+    features, pairs, mass = tables.features, tables.pairs, tables.mass
+    i, j = labels[c], labels[d]
+    labels[c], labels[d] = j, i
+    for t in range(pairs.shape[0]):
+        weight = pairs[t, i] - pairs[t, j]
+        if weight != 0:
+            for q in range(features.shape[1]):
+                mass[t, q] += weight * (float(features[d, q]) - float(features[c, q]))
+
+
+_CHANGES: dict[type, Any] = {MatrixTables: _change_on_matrix, FeatureTables: _change_on_features}
+_EXCHANGES: dict[type, Any] = {MatrixTables: _exchange_on_matrix, FeatureTables: _exchange_on_features}
+by_type(change, _CHANGES)
+by_type(exchange, _EXCHANGES)
+
+
+@compiled
+def spread(tables: Tables, labels: Labels, state: State, draws: int) -> float:
+    """Root mean square of the changes of the score by exchanges of two random classes."""
+    n, total, count = np.uint64(labels.size), 0.0, 0
+    for _ in range(draws):
+        z = draw(state)
+        c, d = np.int64(((z & LOW) * n) >> S32), np.int64(((z >> S32) * n) >> S32)
+        i, j = labels[c], labels[d]
+        if i != j:
+            delta = change(tables, i, j, c, d)
+            total += delta * delta
+            count += 1
+    return math.sqrt(total / max(1, count))
 
 
 @compiled
@@ -128,22 +193,12 @@ def copy(source: Labels, target: Labels) -> None:
 
 @compiled
 def swaps(
-    similarity: Matrix,
-    pairs: Floats,
-    cross: Floats,
-    contribution: Floats,
-    labels: Labels,
-    best: Labels,
-    scores: Floats,
-    state: State,
-    moves: int,
-    hot: float,
-    cold: float,
+    tables: Tables, labels: Labels, best: Labels, scores: Floats, state: State, moves: int, hot: float, cold: float
 ) -> None:
     """Propose ``moves`` exchanges while the temperature falls from ``hot`` to ``cold``.
 
-    ``scores`` [2] holds the scores of ``labels`` and ``best``. ``labels``, ``best``, ``contribution`` and ``scores`` are read at
-    the start and overwritten with the result.
+    ``scores`` [2] holds the scores of ``labels`` and ``best``. ``labels``, ``best``, ``scores`` and the tables are read at the
+    start and overwritten with the result.
     """
     n, score, least = np.uint64(labels.size), scores[0], scores[1]
     rate = (cold / hot) ** (STEPS / moves)
@@ -156,16 +211,14 @@ def swaps(
         i, j = labels[c], labels[d]
         if i == j:
             continue
-        delta = contribution[j, c] - contribution[i, c] + contribution[i, d] - contribution[j, d]
-        if cross[i, j] != 0:
-            delta -= cross[i, j] * similarity[c, d]
+        delta = change(tables, i, j, c, d)
         if delta > 0:
             if delta > 20 * temperature or (draw(state) >> S11) * UNIT >= math.exp(-delta / temperature):
                 continue
             if score < least:  # about to leave the best so far
                 least = score
                 copy(labels, best)
-        exchange(similarity, pairs, contribution, labels, c, d)
+        exchange(tables, labels, c, d)
         score += delta
     if score < least:
         least = score
@@ -174,16 +227,7 @@ def swaps(
 
 
 @compiled
-def descend(
-    similarity: Matrix,
-    pairs: Floats,
-    cross: Floats,
-    contribution: Floats,
-    labels: Labels,
-    tolerance: float,
-    first: int,
-    end: int,
-) -> bool:
+def descend(tables: Tables, labels: Labels, tolerance: float, first: int, end: int) -> bool:
     """Make all exchanges that lower the score by more than ``tolerance``: of classes ``first`` to ``end`` with those before them.
 
     Returns whether there was one.
@@ -194,9 +238,8 @@ def descend(
             i, j = labels[c], labels[d]
             if i == j:
                 continue
-            delta = change(similarity, cross, contribution, i, j, c, d)
-            if delta < -tolerance:
-                exchange(similarity, pairs, contribution, labels, c, d)
+            if change(tables, i, j, c, d) < -tolerance:
+                exchange(tables, labels, c, d)
                 better = True
     return better
 

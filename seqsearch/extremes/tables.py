@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.extremes import feature_kernels, kernels
+from seqsearch.extremes import kernels
 from seqsearch.extremes.objective import SMALL, Floats, Labels, Matrix, Problem, raw_score
 from seqsearch.extremes.on_features import FeatureProblem, Features, feature_score, task_sums
 
@@ -20,17 +20,15 @@ State = NDArray[np.uint64]
 
 
 class Tables(ABC):
-    """Tables of a sequence; each method but `fill` needs those of ``labels``, and changes labels in place."""
+    """Tables of a sequence.
+
+    Attributes:
+        pairs: V [K, K].
+        arrays: what the loops of `kernels` read and update; filled for the labels that `fill` was called with last.
+    """
 
     pairs: Floats
-    cross: Floats
-    largest: float
-    """No similarity is further from 0."""
-
-    def __init__(self, pairs: Floats) -> None:
-        self.pairs = np.array(pairs, np.float64, order="C")
-        diagonal = self.pairs.diagonal()
-        self.cross = diagonal[:, None] + diagonal[None, :] - 2 * self.pairs
+    arrays: kernels.Tables
 
     @abstractmethod
     def scale(self, n: int) -> float:
@@ -47,20 +45,6 @@ class Tables(ABC):
     @abstractmethod
     def blocks(self, labels: Labels) -> tuple[Floats, Floats]:
         """Similarities summed over the classes of two tasks [K, K], and B over those of a task (row) by position [K, K]."""
-
-    @abstractmethod
-    def spread(self, labels: Labels, state: State, draws: int) -> float:
-        """See `kernels.spread`."""
-
-    @abstractmethod
-    def exchanges(
-        self, labels: Labels, best: Labels, scores: Floats, state: State, moves: int, hot: float, cold: float
-    ) -> None:
-        """See `kernels.swaps`."""
-
-    @abstractmethod
-    def descend(self, labels: Labels, tolerance: float, first: int, end: int) -> bool:
-        """See `kernels.descend`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,22 +84,36 @@ def terms_of(problem: Problem) -> Terms:
     return OnMatrix(problem.similarity, problem.pairs, problem.places)
 
 
+def _pairs_and_cross(pairs: Floats, sign: float) -> tuple[Floats, Floats]:
+    """V, and what the similarity of two exchanged classes counts."""
+    v = np.array(sign * pairs, np.float64, order="C")
+    diagonal = v.diagonal()
+    return v, diagonal[:, None] + diagonal[None, :] - 2 * v
+
+
+def _read_only(values: Matrix) -> Matrix:
+    """The same array in place where it is contiguous; nothing is written into it."""
+    found = np.ascontiguousarray(values).view()
+    found.setflags(write=False)
+    return found
+
+
 class _OnMatrix(Tables):
-    """The similarity is used in place where it is contiguous; nothing is written into it."""
+    arrays: kernels.MatrixTables
 
     def __init__(self, terms: OnMatrix, sign: float) -> None:
-        super().__init__(sign * terms.pairs)
-        self.similarity = np.ascontiguousarray(terms.similarity).view()
-        self.similarity.setflags(write=False)
+        self.pairs, cross = _pairs_and_cross(terms.pairs, sign)
+        self.similarity = _read_only(terms.similarity)
         self.places = np.array(sign * terms.places, np.float64, order="C")
-        self.largest = max(float(self.similarity.max(initial=0.0)), -float(self.similarity.min(initial=0.0)))
-        self.sums, self.contribution = np.zeros(self.places.T.shape), np.zeros(self.places.T.shape)
+        self.sums = np.zeros(self.places.T.shape)
+        self.arrays = kernels.MatrixTables(self.similarity, self.pairs, cross, np.zeros(self.places.T.shape))
 
     def scale(self, n: int) -> float:
-        return float(np.abs(self.pairs).max()) * self.largest * n + float(np.abs(self.places).max())
+        largest = max(float(self.similarity.max(initial=0.0)), -float(self.similarity.min(initial=0.0)))
+        return float(np.abs(self.pairs).max()) * largest * n + float(np.abs(self.places).max())
 
     def fill(self, labels: Labels) -> float:
-        return kernels.table(self.similarity, self.pairs, self.places, labels, self.sums, self.contribution)
+        return kernels.table(self.similarity, self.pairs, self.places, labels, self.sums, self.arrays.contribution)
 
     def score(self, labels: Labels) -> float:
         return (
@@ -130,40 +128,27 @@ class _OnMatrix(Tables):
         self.fill(labels)
         return self.sums @ member.T, member @ self.places
 
-    def spread(self, labels: Labels, state: State, draws: int) -> float:
-        return kernels.spread(self.similarity, self.cross, self.contribution, labels, state, draws)
-
-    def exchanges(
-        self, labels: Labels, best: Labels, scores: Floats, state: State, moves: int, hot: float, cold: float
-    ) -> None:
-        tables = (self.similarity, self.pairs, self.cross, self.contribution)
-        kernels.swaps(*tables, labels, best, scores, state, moves, hot, cold)
-
-    def descend(self, labels: Labels, tolerance: float, first: int, end: int) -> bool:
-        return kernels.descend(
-            self.similarity, self.pairs, self.cross, self.contribution, labels, tolerance, first, end
-        )
-
 
 class _OnFeatures(Tables):
-    """``mass`` G [K, d] is V times the sums of the features of each task."""
+    arrays: kernels.FeatureTables
 
     def __init__(self, terms: OnFeatures, sign: float) -> None:
-        super().__init__(sign * terms.pairs)
-        self.features = np.ascontiguousarray(terms.features).view()
-        self.features.setflags(write=False)
+        self.pairs, cross = _pairs_and_cross(terms.pairs, sign)
+        self.features = np.asarray(_read_only(terms.features), np.float32)
         self.lengths = np.einsum("ij,ij->i", self.features, self.features, dtype=np.float64)
         self.typicality, self.slopes = terms.typicality, sign * terms.slopes
-        self.largest = float(self.lengths.max(initial=0.0))
-        self.mass = np.zeros((len(self.pairs), self.features.shape[1]))
+        mass = np.zeros((len(self.pairs), self.features.shape[1]))
+        self.arrays = kernels.FeatureTables(
+            self.features, self.lengths, self.pairs, cross, self.typicality, self.slopes, mass
+        )
 
     def scale(self, n: int) -> float:
         rise = float(np.abs(self.typicality).max() * np.abs(self.slopes).max())
-        return self.largest * n * float(np.abs(self.pairs).max()) + rise
+        return float(self.lengths.max(initial=0.0)) * n * float(np.abs(self.pairs).max()) + rise
 
     def fill(self, labels: Labels) -> float:
         sums = task_sums(self.features, labels, len(self.pairs))
-        self.mass[:] = self.pairs @ sums
+        self.arrays.mass[:] = self.pairs @ sums
         return self._score(labels, sums)
 
     def score(self, labels: Labels) -> float:
@@ -178,18 +163,3 @@ class _OnFeatures(Tables):
         found = sums @ sums.T
         found[np.diag_indices(k)] -= np.bincount(labels, self.lengths, k)
         return found, np.outer(np.bincount(labels, self.typicality, k), self.slopes)
-
-    def spread(self, labels: Labels, state: State, draws: int) -> float:
-        return feature_kernels.spread(*self._arrays, labels, state, draws)
-
-    def exchanges(
-        self, labels: Labels, best: Labels, scores: Floats, state: State, moves: int, hot: float, cold: float
-    ) -> None:
-        feature_kernels.swaps(*self._arrays, labels, best, scores, state, moves, hot, cold)
-
-    def descend(self, labels: Labels, tolerance: float, first: int, end: int) -> bool:
-        return feature_kernels.descend(*self._arrays, labels, tolerance, first, end)
-
-    @property
-    def _arrays(self) -> tuple[Features, Floats, Floats, Floats, Floats, Floats, Floats]:
-        return (self.features, self.lengths, self.pairs, self.cross, self.typicality, self.slopes, self.mass)

@@ -35,8 +35,9 @@ def test_tables_and_changes_are_those_of_full_scores(objective: Objective, n: in
             i, j = labels[c], labels[e]
             if i == j:
                 continue
-            change = kernels.change(d, cross, contribution, i, j, c, e)
-            kernels.exchange(d, v, contribution, labels, c, e)
+            tables = kernels.MatrixTables(d, v, cross, contribution)
+            change = kernels.change(tables, i, j, c, e)
+            kernels.exchange(tables, labels, c, e)
             score += change
             assert score == pytest.approx(raw_score(d, v, b, labels), abs=1e-12)
             again = np.zeros((k, n))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqsearch.core.digests import seeded_numpy
-from seqsearch.extremes import anneal
+from seqsearch.extremes import anneal, kernels
 from seqsearch.extremes.exact import exact_extremes
 from seqsearch.extremes.find import find
 from seqsearch.extremes.objective import Objective, Problem, in_order, random_labels, task_sizes
@@ -49,13 +49,13 @@ def test_each_exchange_changes_the_score_as_it_says(objective: Objective) -> Non
         score = tables.fill(labels)
         assert sign * score == pytest.approx(theirs.raw(labels), abs=1e-9)
         scores, best = np.array([score, score]), labels.copy()
-        tables.exchanges(labels, best, scores, np.array([7], np.uint64), 500, 1.0, 0.01)
+        kernels.swaps(tables.arrays, labels, best, scores, np.array([7], np.uint64), 500, 1.0, 0.01)
         assert sign * scores[0] == pytest.approx(theirs.raw(labels), abs=1e-6)
         assert sign * scores[1] == pytest.approx(theirs.raw(best), abs=1e-6)
         assert (np.bincount(labels) == ours.sizes).all()
         assert tables.score(labels) == pytest.approx(scores[0], abs=1e-6)
         before = tables.fill(labels)
-        assert tables.descend(labels, 1e-9, 0, 30) == (tables.score(labels) < before - 1e-10)
+        assert kernels.descend(tables.arrays, labels, 1e-9, 0, 30) == (tables.score(labels) < before - 1e-10)
 
 
 def test_blocks_are_those_of_the_matrix() -> None:
