@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from protocols.edge.plan_settings import ExtremesSettings
@@ -144,7 +145,7 @@ def _both_ways(problem: Problem, s: ExtremesSettings, until: float, run: Run | N
 def problem_of(similarity: Similarity | ClassFeatures, sizes: Sequence[int], s: ExtremesSettings) -> Problem:
     """The problem whose extremes are looked for; neither matrix nor features are copied."""
     if isinstance(similarity, ClassFeatures):
-        return FeatureProblem(similarity.values, sizes, objective_of(s))
+        return FeatureProblem(np.asarray(similarity.values, np.float32), sizes, objective_of(s))
     return Problem.on(similarity.values, sizes, objective_of(s))
 
 

@@ -43,7 +43,7 @@ class TimeIsUp(Exception):
 
 @dataclass(frozen=True)
 class Places:
-    """W [N, N] and what is linear, by task: the weights of pairs of places.
+    """W [N, N] by task: the weights of pairs of places.
 
     Attributes:
         pairs: V [K, K].

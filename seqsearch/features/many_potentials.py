@@ -1,7 +1,6 @@
 """Pair potentials of many classes, computed row by row when a search asks for them: no matrix of all pairs is made.
 
-A step of CLDyB with 64 candidates of 20 classes asks for about a thousand rows. Of 20,000 classes and five methods, all rows
-would take a minute and several gigabytes.
+A step of CLDyB with 64 candidates of 20 classes asks for about a thousand rows (``benchmarks/scale/proposals.py`` has times).
 """
 
 from __future__ import annotations

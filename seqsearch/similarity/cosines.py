@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
+from seqsearch.similarity.matrix import OfClasses
 from seqsearch.storage.reading import open_regular
 
 MOST_CLASSES, MOST_DIMENSIONS, ROWS = 1_000_000, 4_096, 4_096
@@ -21,27 +19,13 @@ PREFIX = "features:"
 
 
 @dataclass(frozen=True, eq=False)
-class ClassFeatures:
+class ClassFeatures(OfClasses):
     """Features of classes whose similarity is the cosine.
 
-    Attributes:
-        values: ``[N, d]`` float32, rows of length 1 (or 0), read-only.
-        names: of the classes: their numbers.
-        source: where they come from, in one line.
+    Its values ``[N, d]`` are float32, rows of length 1 (or 0). The names of the classes are their numbers.
     """
 
-    values: NDArray[np.float32]
-    names: tuple[str, ...]
-    source: str
-
-    def __len__(self) -> int:
-        """Number of classes N."""
-        return len(self.names)
-
-    @cached_property
-    def digest(self) -> str:
-        """Identity of names and values; the source has no part in it."""
-        return digest_of("class features", self.names, self.values)
+    kind = "class features"
 
 
 def read_features(path: Path) -> ClassFeatures:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,15 +35,17 @@ _LONGEST = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Similarity:
-    """Made by `checked`, and by everything in this package.
+class OfClasses:
+    """Numbers with the names of their classes.
 
     Attributes:
-        values: ``[N, N]`` float64 (float32 of more than `DOUBLE` classes), symmetric to the last bit, read-only. Any scale,
-            negative values too; larger is more similar. The diagonal has no meaning and is 0.
+        values: one row for each class, read-only.
         names: of the classes, all different.
-        source: where it comes from, in one line.
+        source: where the numbers come from, in one line.
     """
+
+    kind: ClassVar[str]
+    """A part of the digest."""
 
     values: Floats
     names: tuple[str, ...]
@@ -56,7 +58,18 @@ class Similarity:
     @cached_property
     def digest(self) -> str:
         """Identity of names and values; the source has no part in it."""
-        return digest_of("similarity", self.names, self.values)
+        return digest_of(self.kind, self.names, self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Similarity(OfClasses):
+    """Made by `checked`, and by everything in this package.
+
+    Its values ``[N, N]`` are float64 (float32 of more than `DOUBLE` classes) and symmetric to the last bit. They have any scale,
+    and may be negative; larger is more similar. The diagonal has no meaning and is 0.
+    """
+
+    kind = "similarity"
 
     def pairs(self) -> Floats:
         """The similarity of every pair of classes ``[N (N - 1) / 2]``, row by row above the diagonal."""
