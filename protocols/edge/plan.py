@@ -67,16 +67,6 @@ class ExtremesPlan:
     easy: tuple[Extreme, ...]
 
     @property
-    def cut_short(self) -> str:
-        """Report the figures that ``--budget`` cut short; empty if there are none."""
-        ends = [e for e in (*self.hard, *self.easy) if e.bound_cut]
-        if not ends:
-            return ""
-        if any(e.bound is None for e in ends):
-            return "There was no bound within the budget: give a longer --budget, or --no-bound."
-        return "The budget cut the bound short: it holds, and a longer --budget may make it tighter."
-
-    @property
     def says_nothing(self) -> str:
         """That hard and easy score the same, but for rounding, so that they mean nothing; empty where they do not."""
         hard, easy = self.hard[0].value, self.easy[0].value

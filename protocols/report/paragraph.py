@@ -19,7 +19,10 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.text import counted, shown
 from seqsearch.core.typed import fits
 from seqsearch.results.digest import run_digest
-from seqsearch.results.run import read_config, read_results
+from seqsearch.results.run import read_config
+from seqsearch.results.schema import SEQUENCES
+from seqsearch.results.tables import read_sequences
+from seqsearch.storage.inside import Inside
 
 COUNTS = {
     "experiences": "experience",
@@ -139,7 +142,7 @@ def _search(settings: Mapping[str, Any]) -> Iterator[str]:
 
 def _fixed(run: Path) -> str:
     """The sequences of a score, which did not choose their sizes."""
-    sequences = [s for s in read_results(run).sequences if s.kind != "joint"]
+    sequences = [s for s in read_sequences(Inside(run).checked(SEQUENCES.file)) if s.kind != "joint"]
     kinds = Counter(OF_SCORE.get(s.kind, s.kind) for s in sequences)
     tasks, sizes = {len(s.tasks) for s in sequences}, {len(t.classes) for s in sequences for t in s.tasks}
     return (
@@ -161,8 +164,8 @@ def _taken_over(config: Mapping[str, Any]) -> Iterator[str]:
     settings, identity = _parts(config)
     source = str(settings.get("source"))
     yield f"The sequences are those of {source}."
-    run = run_of(source, Path(str(config.get("directory"))), settings.get("by_name") is True)
-    with suppress(UserError):
+    with suppress(UserError, OSError, ValueError):  # whoever made the run may have written any path
+        run = run_of(source, Path(str(config.get("directory"))), settings.get("by_name") is True)
         if run and read_source(run, str(settings.get("which"))).digest == identity.get("source"):
             found, _ = _parts(read_config(run))
             yield " ".join([*_how(view_of_run(run)), *_search(found), *_counts(found)])

@@ -26,7 +26,7 @@ RESTARTS = 2
 FEW = 5_000
 """So many sequences are looked through one by one where a penalty does not lead to another sequence."""
 
-CLUSTERED, SECONDS_OF_CLUSTERING = 5_000, 6.0
+CLUSTERED, SECONDS_OF_CLUSTERING = 5_000, 2.0
 """Classes that the paper's heuristic clusters at most, and about what that takes; it takes the square of fewer classes."""
 ATTEMPTS, RETRY = 5, 0.1
 """Penalties that are tried until a sequence is another one, and the share of the budget for each after the first."""

@@ -104,7 +104,7 @@ def view(s: PlanSummary | None, results: object = None) -> View:
         key=(planned(s.plan, s.random[:1]), *([] if many else [tasks(s)])),
         tables=(tasks(s),) if many else (),
         notes=tuple(notes(s)),
-        data={**asdict(s.plan), "cut_short": s.plan.cut_short, "random": list(s.random), "sequences": sequences},
+        data={**asdict(s.plan), "random": list(s.random), "sequences": sequences},
     )
 
 

@@ -26,7 +26,7 @@ TEXTS = {
     "edge.plan_budget": Text("finding", "That is {ratio:.2f} times the budget of {budget:g} s, compiling aside."),
     "edge.plan_memory": Text(
         "finding",
-        "The process took {gigabytes:.1f} GB of memory at most: {ratio:.1f} times the matrix of similarities.",
+        "The process took {gigabytes:.1f} GB of memory at most: {ratio:.1f} times the similarities that it read.",
     ),
     "edge.plan_compiling": Text(
         "finding", "Of this, {seconds:.2f} s were spent on compiling, or on loading compiled code."

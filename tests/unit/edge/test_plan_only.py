@@ -233,7 +233,6 @@ def test_a_budget_cuts_the_bound_and_says_so(tmp_path: Path) -> None:
     assert "the budget cut the bound short. The bound holds" in shown
     assert {"edge.bound_cut", "edge.plan_budget"} <= {n["code"] for n in found["coded"]["notes"]}
     whole = seqsearch("edge", *flags, "--moves", 100, "--out", tmp_path / "whole", "--json")
-    assert json.loads(whole.stdout)["cut_short"] == ""
     assert not {"edge.bound_cut", "edge.plan_budget"} & {n["code"] for n in json.loads(whole.stdout)["coded"]["notes"]}
 
 
