@@ -1,7 +1,7 @@
 """Plans of EDGE on up to 100,000 classes: time against the budget, memory against the matrix, and the bound.
 
-    python -m benchmarks.scale.edge [--classes 100,1000,5000,20000] [--budget 60]
-    python -m benchmarks.scale.edge --features --classes 1000,20000,100000
+    python -m benchmarks.scale.edge [--classes 100,1000,5000,20000] [--budget 60] [--write]
+    python -m benchmarks.scale.edge --features --classes 1000,20000,100000 [--write]
 
 A matrix holds the cosines of features in groups of about 20 classes, in single precision; with ``--features`` the plan is made
 from the features themselves. Each plan is a process of its own: ``seqsearch edge --plan-only --budget``.
@@ -102,6 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--classes", default=",".join(map(str, list(TASKS)[:-1])))
     parser.add_argument("--features", action="store_true")
+    parser.add_argument("--write", action="store_true")
     parser.add_argument("--budget", type=float, default=60.0)
     asked = parser.parse_args()
     rows = []
@@ -116,7 +117,8 @@ def main() -> None:
                 rows.append(planned(path, str(path), classes, asked.budget))
             print(json.dumps(rows[-1], indent=1), flush=True)
             path.unlink()
-    write_result("scale_edge_features" if asked.features else "scale_edge", {"rows": rows})
+    if asked.write:
+        write_result("scale_edge_features" if asked.features else "scale_edge", {"rows": rows})
 
 
 if __name__ == "__main__":
