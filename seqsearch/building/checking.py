@@ -27,7 +27,7 @@ from seqsearch.core.text import printable
 from seqsearch.pools.base import Pool, Rows, View
 from seqsearch.pools.open import MADE_FROM, build_pool
 from seqsearch.pools.parts.decode import BadImage, check_size, picture
-from seqsearch.pools.parts.half import Half
+from seqsearch.pools.parts.subset import Subset
 
 CHUNK_IMAGES = 256
 """Images that a process is given at a time, at most."""
@@ -123,7 +123,9 @@ def _cut(todo: deque[Piece], size: int) -> list[Piece]:
 
 def _travelling(pool: Pool) -> Any:
     """Our pools travel as they are; one of a user's own file is made again from its text where it arrives."""
-    whole = pool.base if isinstance(pool, Half) else pool
+    whole = pool
+    while isinstance(whole, Subset):
+        whole = whole.base
     return pool if type(whole).__module__.startswith("seqsearch.") else getattr(pool, MADE_FROM, pool.name)
 
 

@@ -29,7 +29,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.text import counted, printable
 from seqsearch.pools.base import Pool
 from seqsearch.pools.parquet import ParquetPool
-from seqsearch.pools.parts.half import Half
+from seqsearch.pools.parts.subset import Subset
 from seqsearch.storage.files import atomic_path
 
 Observe = Callable[[str, int, int, int], None]
@@ -179,7 +179,7 @@ def _readable(pool: Pool, out: Path, stack: contextlib.ExitStack, observe: Obser
     """The pool, or what stands for it where its images cannot be read one by one."""
     if isinstance(pool, Captioned):
         return _readable(pool.base, out, stack, observe)
-    if isinstance(pool, Half):
+    if isinstance(pool, Subset):
         return pool.over(_readable(pool.base, out, stack, observe))
     if not isinstance(pool, ParquetPool) or pool.verbatim:
         return pool

@@ -32,7 +32,7 @@ from seqsearch.core.registry import load, made, user_code
 from seqsearch.core.typed import brief
 from seqsearch.pools.base import GIVEN, ClassInfo, Pool, Rows, Split, SplitSizes, View, is_captioned, row_offsets
 from seqsearch.pools.open import build_pool, located_pool
-from seqsearch.pools.parts.half import OPTIONS as HALF
+from seqsearch.pools.parts.subset import OPTIONS
 from seqsearch.streams.base import Stream
 from seqsearch.streams.open import build_stream, located_stream
 from seqsearch.streams.parts import parts_of
@@ -68,7 +68,7 @@ def data_kind(item: Item) -> DataKind | None:
     if not callable(found):
         return None
     said: DataKind = "stream" if "Stream" in str(inspect.signature(found).return_annotation) else "pool"
-    result = made(said, replace(item, params=tuple(p for p in item.params if p[0] not in HALF)), ())
+    result = made(said, replace(item, params=tuple(p for p in item.params if p[0] not in OPTIONS)), ())
     if isinstance(result, Stream):
         return "stream"
     return "pool" if hasattr(result, "images") else None

@@ -1,4 +1,4 @@
-"""A pool from its text: a name, a folder of images, a Parquet file, or ``FILE.py:OBJECT``; any of them whole, or half of it."""
+"""A pool from its text: a name, a folder of images, Parquet files, or ``FILE.py:OBJECT``; all of it, or some of its images."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from seqsearch.core.text import did_you_mean
 from seqsearch.core.typed import brief
 from seqsearch.pools.base import LONGEST_NAME, Pool, Rows, View
 from seqsearch.pools.parts.cifar_files import is_cifar
-from seqsearch.pools.parts.half import BEFORE_OPTIONS, OPTIONS, halved
 from seqsearch.pools.parts.split_file import SPLIT_WORDS
+from seqsearch.pools.parts.subset import BEFORE_OPTIONS, OPTIONS, halved, limited
 from seqsearch.pools.stand_in import marked
 
 PATH_KINDS = ("folder", "parquet", "cifar")
@@ -41,7 +41,7 @@ MADE_FROM = "made_from"
 
 
 def build_pool(text: str) -> Pool:
-    """A pool from the item grammar; every kind takes ``half=1|2|first|last`` and ``half_seed`` beside its own options.
+    """A pool from the item grammar; every kind takes the options of `seqsearch.pools.parts.subset` beside its own.
 
     Raises:
         UserError: unknown pool or option.
@@ -56,7 +56,8 @@ def _built(text: str) -> Pool:
     custom = item.target not in names("pool") and hasattr(pool, "__dict__")
     if custom:
         vars(pool)["images"] = partial(_checked, pool.name, pool.images)
-    pool = halved(pool, asked["half"], asked.get("half_seed", 0)) if asked else pool
+    pool = halved(pool, asked["half"], asked.get("half_seed", 0)) if "half" in asked else pool
+    pool = limited(pool, asked["per_class"]) if "per_class" in asked else pool
     if custom:
         vars(pool)[MADE_FROM] = text
     if long := next((c for c in pool.classes if max(len(c.name), len(c.group)) > LONGEST_NAME), None):
@@ -96,10 +97,10 @@ def check_pool(text: str) -> None:
 
 
 def _parts(item: Item) -> tuple[Item, dict[str, Any]]:
-    """A pool's item without what any pool takes, and that.
+    """A pool's item without the options that any pool takes, and those.
 
     Raises:
-        UserError: a part of what says which half it is.
+        UserError: ``half_seed`` without a half.
     """
     asked = {n: v for n, v in item.params if n in OPTIONS}
     if "half_seed" in asked and asked.get("half") not in (1, 2):

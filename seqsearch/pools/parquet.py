@@ -5,7 +5,7 @@ another column), and if they are there
 ``class_name``, ``group``, ``split``, ``captions`` (or ``caption``, ``texts``, ``text``: texts, or lists of them), ``bound`` and
 ``image_bytes``. Classes come in the order of labels, those
 without an image left out; a label that occurs in several groups is a class in each, in the order of the groups' names. Only the
-small columns are read when the pool is opened.
+small columns are read, when the pool is opened for the first time; afterwards they are in the cache.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ from seqsearch.pools.folder import check_options
 from seqsearch.pools.grouped_split import by_themselves
 from seqsearch.pools.parts.captions import TextColumn, check_policy, drawn_texts_of, texts_of
 from seqsearch.pools.parts.decode import decoded
-from seqsearch.pools.parts.parquet_columns import BOUND, LABEL, image_column, read_columns, readable, split_of_name
-from seqsearch.pools.parts.parquet_join import Columns, joined
+from seqsearch.pools.parts.parquet_columns import LABEL, split_of_name
+from seqsearch.pools.parts.parquet_index import Index, index_of
 from seqsearch.pools.parts.scan import check_link
 from seqsearch.pools.parts.verbatim import ImageColumn
-from seqsearch.storage.parquet_file import ParquetFile
 
 if TYPE_CHECKING:
     import torch
@@ -44,14 +43,14 @@ class ParquetPool:
         self,
         name: str,
         files: list[Path],
-        columns: Columns,
-        content: str,
+        index: Index,
         split: str,
         min_images: int,
         policy: str,
         label: str = LABEL,
     ) -> None:
         options = [f"captions={policy}"] * (policy != "first") + [f"label={label}"] * (label != LABEL)
+        columns = index.columns
         self.name = name + f":{','.join(options)}" * bool(options)
         self.split_sizes = SplitSizes()
         if split == "given" and columns.split is None:
@@ -72,19 +71,20 @@ class ParquetPool:
         self._offsets = row_offsets(self.classes)
         self._order = None if np.array_equal(order, np.arange(len(order))) else order
         self.given = None if columns.split is None or split == "random" else columns.split[order]
-        self._files, self._columns = files, list[ImageColumn]()
+        self._files = files
         self._file_starts = np.concatenate([[0], np.cumsum(columns.rows)]).astype(np.int64)
+        self._columns = [
+            ImageColumn(
+                f, s.images, s.group_rows, s.ends, None if columns.lengths is None else columns.lengths[low:high]
+            )
+            for f, s, low, high in zip(files, index.shards, self._file_starts[:-1], self._file_starts[1:], strict=True)
+        ]
         self.bound: Rows | None = None
         if columns.bound is not None and (columns.bound[order] >= 0).any():
             self.bound = by_themselves(columns.bound[order], self._offsets)
-        footers = []
-        for file, low, high in zip(files, self._file_starts[:-1], self._file_starts[1:], strict=True):
-            lengths = None if columns.lengths is None else columns.lengths[low:high]
-            with readable(file):
-                opened = ParquetFile(file)
-                self._columns.append(ImageColumn(opened, image_column(opened), lengths))
-            footers.append(opened)
-        self._captions, self._sets = TextColumn(footers), TextColumn(footers, (BOUND,), numbers=True)
+        of_files = list(zip(files, index.shards, columns.rows, strict=True))
+        self._captions = TextColumn([(f, s.captions, n) for f, s, n in of_files])
+        self._sets = TextColumn([(f, s.sets, n) for f, s, n in of_files])
         self.policy = policy
         check_policy(name, policy, self.captioned)
         # a group that is named after the file is no content: the file may be renamed
@@ -92,7 +92,7 @@ class ParquetPool:
         parts = [order if self._order is not None else len(order), columns.lengths, columns.split]
         further = ([_short(self.bound)] if self.bound is not None else []) + [policy] * (policy != "first")
         further += [f"label {label}"] * (label != LABEL)
-        self.digest = digest_of("parquet", content, said, [_short(p) for p in parts], *further)
+        self.digest = digest_of("parquet", index.content, said, [_short(p) for p in parts], *further)
 
     @property
     def verbatim(self) -> bool:
@@ -213,11 +213,8 @@ def build(
     for file in files if root.is_dir() and links == "inside" else ():
         check_link(root, file, os.path.realpath(root))
     label = str(label)  # the grammar makes a number of a name that looks like one
-    parts = [read_columns(f, root.is_dir(), split, label) for f in files]
-    columns = joined(files, parts, split)
-    return ParquetPool(
-        path, files, columns, digest_of([p["content"] for p in parts]), split, min_images, captions, label
-    )
+    index = index_of(files, root.is_dir(), split, label)
+    return ParquetPool(path, files, index, split, min_images, captions, label)
 
 
 def _short(value: Any) -> Any:

@@ -12,7 +12,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.pools.base import ClassInfo, Rows, SplitSizes, View, checked_rows
 from seqsearch.pools.parts.decode import MAX_BYTES, BadImage, decode
-from seqsearch.pools.parts.verbatim import ImageColumn
+from seqsearch.pools.parts.verbatim import ImageColumn, verbatim_ends
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, damage_reported
 from seqsearch.streams.rows import Samples
@@ -39,7 +39,9 @@ class StreamImages:
         self.name, self.digest, self.classes, self.split_sizes = name, digest, classes, SplitSizes()
         self._order, self._root = order, opened.path.parent.absolute()
         self._paths = column == "path"
-        self._column = ImageColumn(opened, _leaf(opened, column), _lengths(opened, f"{column}_bytes"))
+        leaf, lengths = _leaf(opened, column), _lengths(opened, f"{column}_bytes")
+        ends = verbatim_ends(opened, leaf, lengths)
+        self._column = ImageColumn(opened.path, leaf, opened.group_rows, ends, lengths)
 
     @property
     def concurrent(self) -> bool:

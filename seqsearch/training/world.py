@@ -21,7 +21,7 @@ from seqsearch.core.types import ClassId, MethodSpec, Task
 from seqsearch.pools.base import Part, Rows
 from seqsearch.pools.image_files import ImageFiles
 from seqsearch.pools.open import build_pool, pool_texts
-from seqsearch.pools.parts.half import Half
+from seqsearch.pools.parts.subset import Subset
 from seqsearch.pools.union import Union, UnionSplit, joint_digest
 from seqsearch.storage.inside import Inside
 from seqsearch.streams.chosen import Chosen
@@ -189,6 +189,6 @@ def _within(pool: Any) -> list[Any]:
     """A pool, and those that it takes its images from."""
     found = [pool]
     for outer in found:
-        if isinstance(outer, Half | Chosen):
+        if isinstance(outer, Subset | Chosen):
             found += getattr(outer.base, "parts", [outer.base])
     return found

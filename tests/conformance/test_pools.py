@@ -44,16 +44,16 @@ SMALL: dict[str, Callable[[Path], str]] = {
     "own": lambda root: recording(root / "log", classes=8, train=6, reward=3, test=3),
 }
 """How to make a small pool of each kind, and one of one's own."""
-HALVES = ("", "half=1", "half=2,half_seed=3")
+SUBSETS = ("", "half=1", "half=2,half_seed=3,per_class=11")
 
 
 KINDS = (*names("pool"), "own")
 CASES = [
     pytest.param((kind, half), marks=[pytest.mark.long] if half and kind != "glyphs" else [], id=f"{kind} {half}")
     for kind in KINDS
-    for half in HALVES
+    for half in SUBSETS
 ]
-"""All halves wrap a pool alike: those of glyphs are looked at each time."""
+"""All subsets wrap a pool alike: those of glyphs are looked at each time."""
 
 
 @pytest.fixture(params=CASES)

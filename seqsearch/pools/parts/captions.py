@@ -88,13 +88,11 @@ class TextColumn:
     """The texts of images in some files, by row of the files numbered through; read when they are first asked for, then kept.
 
     Args:
-        files: of a pool, opened.
-        names: possible names of the column. The first that is in the file and holds texts, or lists of texts, is taken.
-        numbers: integers count as texts.
+        files: path, column (`text_column`) and rows of each file.
     """
 
-    def __init__(self, files: Sequence[ParquetFile], names: Sequence[str] = NAMES, *, numbers: bool = False) -> None:
-        self._files = [(f.path, _column(f, names, numbers), f.rows) for f in files]
+    def __init__(self, files: Sequence[tuple[Path, str | None, int]]) -> None:
+        self._files = files
         self._read: Any = None
 
     @property
@@ -126,8 +124,11 @@ class TextColumn:
         return found[0] if len(found) == 1 else pa.concat_arrays(found)
 
 
-def _column(file: ParquetFile, names: Sequence[str], numbers: bool) -> str | None:
-    """Name of the column; None if there is none, or it says that all of its values are missing."""
+def text_column(file: ParquetFile, names: Sequence[str] = NAMES, *, numbers: bool = False) -> str | None:
+    """The first of these columns that is in the file and holds texts, or lists of texts; integers count with ``numbers``.
+
+    None if there is none, or its values are all known to be missing.
+    """
     import pyarrow as pa
 
     def holds_text(kind: Any) -> bool:

@@ -37,54 +37,56 @@ FOOTER = 8
 """Bytes at the end of a Parquet file: the size of its footer, and four letters."""
 
 
-def read_columns(file: Path, in_folder: bool, split: str, label: str = LABEL) -> dict[str, Any]:
-    """The small columns of one file, checked: codes ``[n]`` and texts by column name; ``label`` is the column of the classes."""
+def read_columns(opened: ParquetFile, in_folder: bool, split: str, label: str = LABEL) -> dict[str, Any]:
+    """The small columns of one file, checked: codes ``[n]`` and texts by column name; ``label`` is the column of the classes.
+
+    Raises:
+        BadParquet: the file is not what it says.
+        UserError: it is no file of labelled images.
+    """
     import pyarrow as pa
 
-    with readable(file):
-        opened = ParquetFile(file)
-        schema, image = opened.schema, image_column(opened)
-        if label not in schema.names:
-            raise UserError(
-                f"pool {str(file)!r} has no column {label!r}; it has {', '.join(schema.names)}"
-                + (
-                    ": name the one that says the class, as in :label=COLUMN"
-                    if label == LABEL
-                    else nearest(label, schema.names)
-                )
+    file, schema, image = opened.path, opened.schema, image_column(opened)
+    if label not in schema.names:
+        raise UserError(
+            f"pool {str(file)!r} has no column {label!r}; it has {', '.join(schema.names)}"
+            + (
+                ": name the one that says the class, as in :label=COLUMN"
+                if label == LABEL
+                else nearest(label, schema.names)
             )
-        if not opened.rows:
-            raise UserError(f"pool {str(file)!r} has no rows")
-        if all_null(opened, image):
-            raise UserError(f"pool {str(file)!r} has no image bytes, in no row: embed the images, not their paths")
-        # names of classes are those of the usual label
-        wanted = [
-            label,
-            *(n for n in TEXTS if n in schema.names and (n != "class_name" or label == LABEL) and n != label),
-        ]
-        # an integer, or it is something else by the same name, perhaps all images
-        if "image_bytes" in schema.names and pa.types.is_integer(schema.field("image_bytes").type):
-            wanted.append("image_bytes")
-        found: dict[str, Any] = {
-            "rows": opened.rows,
-            "names": _label_names(schema, label),
-            "content": content_of(file, opened),
-        }
-        # One column after the other: of millions of rows each is some megabytes, and Arrow would keep the room of all.
-        for name in wanted:
-            column = opened.column(name, as_dictionary=pa.types.is_string(schema.field(name).type))
-            with damage_reported():
-                if name == "image_bytes":
-                    found |= _lengths(column)
-                else:
-                    with lenient(name == "split" and split == "random"):
-                        found[LABEL if name == label else name] = _codes(file, name, column, label)
-            del column
-            pa.default_memory_pool().release_unused()
-        if BOUND in schema.names and _names_sets(schema.field(BOUND).type):
-            column = opened.column(BOUND, as_dictionary=pa.types.is_string(schema.field(BOUND).type))
-            with damage_reported():
-                found[BOUND] = numbers_of(column)
+        )
+    if not opened.rows:
+        raise UserError(f"pool {str(file)!r} has no rows")
+    if all_null(opened, image):
+        raise UserError(f"pool {str(file)!r} has no image bytes, in no row: embed the images, not their paths")
+    # names of classes are those of the usual label
+    wanted = [
+        label,
+        *(n for n in TEXTS if n in schema.names and (n != "class_name" or label == LABEL) and n != label),
+    ]
+    # an integer, or it is something else by the same name, perhaps all images
+    if "image_bytes" in schema.names and pa.types.is_integer(schema.field("image_bytes").type):
+        wanted.append("image_bytes")
+    found: dict[str, Any] = {
+        "rows": opened.rows,
+        "names": _label_names(schema, label),
+    }
+    # One column after the other: of millions of rows each is some megabytes, and Arrow would keep the room of all.
+    for name in wanted:
+        column = opened.column(name, as_dictionary=pa.types.is_string(schema.field(name).type))
+        with damage_reported():
+            if name == "image_bytes":
+                found |= _lengths(column)
+            else:
+                with lenient(name == "split" and split == "random"):
+                    found[LABEL if name == label else name] = _codes(file, name, column, label)
+        del column
+        pa.default_memory_pool().release_unused()
+    if BOUND in schema.names and _names_sets(schema.field(BOUND).type):
+        column = opened.column(BOUND, as_dictionary=pa.types.is_string(schema.field(BOUND).type))
+        with damage_reported():
+            found[BOUND] = numbers_of(column)
     if "split" not in found and in_folder and (code := split_of_name(file)) is not None:
         found["file_split"] = code
     return found

@@ -20,7 +20,7 @@ from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
 from seqsearch.core.digests import digest_of
 from seqsearch.pools.base import Pool, Rows, View, row_offsets
-from seqsearch.pools.parts.half import Half
+from seqsearch.pools.parts.subset import Subset
 from seqsearch.storage.files import atomic_file
 from seqsearch.storage.inside import Inside
 
@@ -44,25 +44,28 @@ def fingerprints(
     """Of all images ``[count]`` of each of these classes, row by row; those that the cache has are not decoded.
 
     Args:
-        cache: folder; they lie in ``cache/prints``. Half of a pool has those of the whole one.
+        cache: folder; they lie in ``cache/prints``. Those of a `Subset` are those of the whole pool.
 
     Raises:
         UserError: an image cannot be read, or the cache cannot be written.
     """
-    if isinstance(pool, Half):
-        return fingerprints(pool.base, [int(pool.indices[c]) for c in classes], cache, observe)
-    kept, offsets = _Kept(pool, cache), row_offsets(pool.classes)
-    rows = np.concatenate([np.zeros(0, np.int64), *(np.arange(offsets[c], offsets[c + 1]) for c in classes)])
+    offsets = row_offsets(pool.classes)
+    wanted: list[Rows] = [np.arange(offsets[c], offsets[c + 1]) for c in classes]
+    whole: Pool = pool
+    while isinstance(whole, Subset):
+        wanted = [whole.base_rows(rows) for rows in wanted]
+        whole = whole.base
+    kept, rows = _Kept(whole, cache), np.concatenate([np.zeros(0, np.int64), *wanted])
     todo = rows[kept.prints[rows] == 0]
     batches = [todo[low : low + BATCH] for low in range(0, len(todo), BATCH)]
-    threads = min(THREADS, os.cpu_count() or 1) if getattr(pool, "concurrent", False) else 1
+    threads = min(THREADS, os.cpu_count() or 1) if getattr(whole, "concurrent", False) else 1
     with warnings.catch_warnings(), ThreadPoolExecutor(threads) as readers:  # decoders change warnings in their threads
-        found = readers.map(lambda batch: printed(pool, batch), batches)
+        found = readers.map(lambda batch: printed(whole, batch), batches)
         for number, (batch, prints) in enumerate(zip(batches, found, strict=True)):
             kept.add(batch, prints)
             observe(min((number + 1) * BATCH, len(todo)), len(todo))
     kept.write()
-    return [kept.prints[offsets[c] : offsets[c + 1]] for c in classes]
+    return [kept.prints[rows] for rows in wanted]
 
 
 def printed(pool: Pool, rows: Rows) -> Prints:

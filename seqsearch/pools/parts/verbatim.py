@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import weakref
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,22 +30,26 @@ class ImageColumn:
     """The image bytes of one file by row.
 
     Args:
-        lengths: bytes of each image ``[n]`` if the file says them (`seqsearch.pools.parts.layout`).
-
-    Raises:
-        BadParquet: the file is not what it says.
+        group_rows: rows of each row group.
+        ends: where the images of each row group end in the file, if they lie verbatim (`verbatim_ends`).
+        lengths: bytes of each image ``[n]``, if the file says them (`seqsearch.pools.parts.layout`).
     """
 
-    def __init__(self, file: ParquetFile, column: str, lengths: NDArray[np.int32] | None) -> None:
-        self.path, self._column = file.path, column
-        self._starts = np.concatenate([[0], np.cumsum(file.group_rows)]).astype(np.int64)
+    def __init__(
+        self,
+        path: Path,
+        column: str,
+        group_rows: Sequence[int] | NDArray[np.int64],
+        ends: NDArray[np.int64] | None,
+        lengths: NDArray[np.int32] | None,
+    ) -> None:
+        self.path, self._column = path, column
+        self._starts = np.concatenate([[0], np.cumsum(group_rows)]).astype(np.int64)
         self._lengths = lengths
-        self._places = None if lengths is None else _places(file, column, lengths, self._starts)
+        self._places = None if ends is None or lengths is None else _places(ends, lengths, self._starts)
         self._file: int | None = None
         self._groups = _cache()
         self._last: tuple[int, Any] | None = None
-        if self._places is not None and not self._is_verbatim():
-            self._places = None
 
     @property
     def verbatim(self) -> bool:
@@ -93,6 +99,14 @@ class ImageColumn:
             found.append(data[PREFIX:])
         return found
 
+    def readable(self, rows: NDArray[np.int64]) -> bool:
+        """Whether images of these lengths lie at ``rows`` ``[n]``."""
+        try:
+            self._pread(rows)
+        except (OSError, ValueError):
+            return False
+        return True
+
     def _through_groups(self, rows: NDArray[np.int64]) -> list[bytes | None]:
         groups = self._group_of(rows)
         found: list[bytes | None] = [None] * len(rows)
@@ -120,15 +134,6 @@ class ImageColumn:
             self._last = number, values
         return values
 
-    def _is_verbatim(self) -> bool:
-        """The first and the last image of every row group are where they should be."""
-        ends = np.unique(np.concatenate([self._starts[:-1], self._starts[1:] - 1]))
-        try:
-            self._pread(ends[(ends >= 0) & (ends < self._starts[-1])])
-        except (OSError, ValueError):
-            return False
-        return True
-
 
 def packed(chunk: Any) -> bool:
     """Whether the values of a column chunk are compressed. By its sizes: to ask for a codec that is none ends the process."""
@@ -139,21 +144,43 @@ def _cache() -> LRUCache[int, Any]:
     return LRUCache(CACHE_BYTES, getsizeof=lambda values: int(values.nbytes))
 
 
-def _places(
-    file: ParquetFile, column: str, lengths: NDArray[np.int32], starts: NDArray[np.int64]
-) -> NDArray[np.int64] | None:
-    """Offset in the file of each value's length prefix ``[n]``, if values lie uncompressed in one page per row group.
+def verbatim_ends(file: ParquetFile, column: str, lengths: NDArray[np.int32] | None) -> NDArray[np.int64] | None:
+    """Where the images of each row group end in the file; None where they do not lie verbatim, one after the other.
 
-    Values end where their column chunk ends, one after the other, so a value begins at that end less all lengths from its own on.
-    All of them are within their chunk, hence within the file.
+    They do where they are uncompressed, in one page for each row group. The first and the last of each are looked at.
+
+    Raises:
+        BadParquet: the file is not what it says.
     """
-    before = np.concatenate([[0], np.cumsum(lengths.astype(np.int64) + PREFIX)])
+    if lengths is None:
+        return None
+    starts = np.concatenate([[0], np.cumsum(file.group_rows)]).astype(np.int64)
+    before = _before(lengths)
     ends = np.empty(len(file.group_rows), dtype=np.int64)
     for number in range(len(ends)):
         chunk, (low, high) = file.chunk(number, column), file.span(number, column)
-        needed = before[starts[number + 1]] - before[starts[number]]
-        if packed(chunk) or chunk.has_dictionary_page or needed > high - low:
+        if (
+            packed(chunk)
+            or chunk.has_dictionary_page
+            or before[starts[number + 1]] - before[starts[number]] > high - low
+        ):
             return None
         ends[number] = high
+    images = ImageColumn(file.path, column, file.group_rows, ends, lengths)
+    outer = np.unique(np.concatenate([starts[:-1], starts[1:] - 1]))
+    return ends if images.readable(outer[(outer >= 0) & (outer < starts[-1])]) else None
+
+
+def _before(lengths: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Bytes of all values before each ``[n + 1]``, their prefixes included."""
+    return np.concatenate([[0], np.cumsum(lengths.astype(np.int64) + PREFIX)])
+
+
+def _places(ends: NDArray[np.int64], lengths: NDArray[np.int32], starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Offset in the file of each value's length prefix ``[n]``.
+
+    Values end where their column chunk ends, one after the other, so a value begins at that end less all lengths from its own on.
+    """
+    before = _before(lengths)
     chunk_ends = np.repeat(ends - before[starts[1:]], np.diff(starts))
     return np.asarray(chunk_ends + before[:-1], dtype=np.int64)

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from seqsearch.pools.open import build_pool
-from seqsearch.pools.parts.half import Half
 from seqsearch.pools.parts.prints import LOOK
+from seqsearch.pools.parts.subset import Subset
 from tests.recording import noted as noted_in
 from tests.recording import recording
 from tests.unit.gtep.small import rows, session, small, trimmed
@@ -46,7 +46,7 @@ def by_class(log: Path, pool: str) -> dict[int, int]:
     """Images that were read of each class of such a half."""
     size = sum(SIZES.values())
     half = build_pool(pool)
-    assert isinstance(half, Half)
+    assert isinstance(half, Subset)
     where = {int(row): i // size for i, row in enumerate(half.base_rows(np.arange(len(half.classes) * size)))}
     return dict(Counter(where[row] for row in noted(log)))
 

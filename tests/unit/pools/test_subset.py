@@ -1,4 +1,4 @@
-"""Halves of a pool: disjoint, of all kinds of pools, under paths of any name."""
+"""Subsets of a pool: halves of its classes, and so many images of each; of all kinds of pools, under paths of any name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from seqsearch.core.errors import UserError
 from seqsearch.features.store import FeatureStore
 from seqsearch.pools.base import PARTS, ClassInfo, Split, View, row_offsets
 from seqsearch.pools.open import build_pool, located_pool, located_pools, pool_texts
-from seqsearch.pools.parts.half import halves
+from seqsearch.pools.parts.prints import fingerprints
+from seqsearch.pools.parts.subset import Subset, halves, limited
 from seqsearch.training.world import World
 from tests.photos import write_digits, write_hub_layout
 from tests.recording import recording
@@ -101,6 +102,50 @@ def test_a_folder_and_a_parquet_file_have_the_same_halves(tmp_path: Path) -> Non
         assert not parquet.digest.startswith("files-")
 
 
+def test_so_many_images_of_each_class(tmp_path: Path) -> None:
+    root = write_digits(tmp_path / "digits", 9)
+    for file in sorted((root / "digit 3").iterdir())[5:]:
+        file.unlink()
+    whole, few = build_pool(str(root)), build_pool(f"{root}:per_class=6")
+    assert few.name == f"{root}:per_class=6"
+    assert [c.count for c in few.classes] == [5 if c.name == "digit 3" else 6 for c in whole.classes]
+    rows = np.arange(sum(c.count for c in few.classes))
+    np.testing.assert_array_equal(few.images(rows, View(8)), whole.images(few.base_rows(rows), View(8)))
+    assert (np.diff(few.base_rows(rows)) > 0).all()
+    assert few.digest not in (whole.digest, build_pool(f"{root}:per_class=5").digest)
+    assert build_pool(f"{root}:per_class=9").classes == whole.classes
+    # half of the classes, each with those images
+    half = build_pool(f"{root}:per_class=6,half=2")
+    assert half.name == f"{root}:half=2,per_class=6"
+    paths = {few.where(r) for r in rows if few.where(r).split("/")[0] in {c.name for c in half.classes}}
+    assert {half.where(r) for r in range(sum(c.count for c in half.classes))} == paths
+
+
+@given(st.integers(1, 40), st.lists(st.integers(0, 2), min_size=4, max_size=60))
+def test_parts_of_a_split_keep_their_share_of_the_images_of_a_class(most: int, parts: list[int]) -> None:
+    base = build_pool(GLYPHS)
+    base.classes = (ClassInfo("one", "g", len(parts)),)
+    base.given = np.array(parts, dtype=np.uint8)
+    kept = np.bincount(limited(base, most).given, minlength=3)
+    there = np.bincount(parts, minlength=3)
+    assert kept.sum() == min(most, len(parts))
+    if most >= np.count_nonzero(there):
+        assert ((kept > 0) == (there > 0)).all()
+    share = there * min(1, most / len(parts))
+    assert (abs(kept - share) <= 2).all()
+
+
+def test_fingerprints_of_a_subset_are_those_of_the_pool(tmp_path: Path) -> None:
+    root = write_digits(tmp_path / "digits", 6)
+    whole, few = build_pool(str(root)), build_pool(f"{root}:half=1,per_class=3")
+    known = np.concatenate(fingerprints(whole, range(10), tmp_path))
+    base = np.arange(sum(c.count for c in few.classes))
+    inner = few.base
+    assert isinstance(inner, Subset)
+    expected = known[inner.base_rows(few.base_rows(base))]
+    np.testing.assert_array_equal(np.concatenate(fingerprints(few, range(5), tmp_path)), expected)
+
+
 def test_what_a_pool_has_beside_the_protocol(tmp_path: Path) -> None:
     root = write_digits(tmp_path / "digits", 6)
     (root / "notes.txt").write_text("no image")
@@ -155,9 +200,12 @@ def test_texts_and_a_given_split_go_with_the_images(tmp_path: Path) -> None:
         ("glyphs:classes=1,half=1", "has 1 class, too few for two halves"),
         (f"{GLYPHS},half=1,half=2", "gives a parameter twice"),
         ("nowhere:half=1", "pool 'nowhere' does not exist"),
+        (f"{GLYPHS},per_class=0", "per_class=0 must be a whole number from 1"),
+        (f"{GLYPHS},per_class=true", "per_class=True must be a whole number"),
+        (f"{GLYPHS},per_class=2.5", "per_class=2.5 must be a whole number"),
     ],
 )
-def test_bad_halves_are_refused_in_one_line(text: str, said: str) -> None:
+def test_bad_subsets_are_refused_in_one_line(text: str, said: str) -> None:
     with pytest.raises(UserError, match=said) as refused:
         build_pool(text)
     assert "\n" not in str(refused.value)

@@ -1,9 +1,11 @@
-"""Half of the classes of any pool, as another pool: what is tuned on one half is evaluated on the other.
+"""Some images of any pool as another pool: half of its classes, or so many images of each class.
 
 With ``half=1`` and ``half=2`` a class draws a number from its own name and a seed, and those with the smaller numbers are the
 first half. No seed of a run takes part, nor do the images: a data set has the same halves in a folder and in a Parquet file.
 With ``half=first`` and ``half=last`` the pool's own order decides, as the public code of "Hyperparameters in Continual Learning:
 A Reality Check" cuts CIFAR-100 into CIFAR-50-1 and -2, and so on.
+
+With ``per_class=N`` a class of more images has N of them, drawn by its name and size.
 """
 
 from __future__ import annotations
@@ -11,19 +13,20 @@ from __future__ import annotations
 import copy
 import os
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqsearch.core.digests import digest_of, seed_of
+from seqsearch.core.digests import digest_of, seed_of, seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
 from seqsearch.core.text import counted
 from seqsearch.core.typed import LARGEST, brief
 from seqsearch.pools.base import ClassInfo, Pool, Rows, View, checked_rows, row_offsets
 
-OPTIONS = ("half", "half_seed")
+OPTIONS = ("half", "half_seed", "per_class")
 """Options that any pool takes beside its own."""
 IN_ORDER = ("first", "last")
 """Halves by the order of the classes in the pool."""
@@ -37,48 +40,51 @@ _BY_FILES = "files-"
 """How the digest of a pool begins that is known by path, size and time of its files."""
 
 
-class Half:
-    """The classes of ``base`` that are in one half, in the order that they have there; see ``seqsearch.pools.base.Pool``.
+class Subset:
+    """Some images of ``base``, in the order that they have there; see ``seqsearch.pools.base.Pool``.
 
     An image has a row of its own here, and all else from ``base``: pixels, text, the split that came with it. A drawn split
-    depends on the name and size of a class (`seqsearch.pools.base.Split`), so an image is in the same part here and there.
+    depends on the name and size of a class (`seqsearch.pools.base.Split`), so an image of a class that is here as a whole is in
+    the same part here and there.
+
+    Args:
+        name: the item that makes this pool.
+        indices: of the classes ``[C]`` in ``base``, increasing.
+        kept: rows in ``base`` of the images of each of these classes, increasing.
+        identity: what the digest is made of, beside that of ``base``.
     """
 
-    def __init__(self, base: Pool, half: int | str, seed: int) -> None:
-        self.base = base
-        self.indices = halves(base.classes, None if half in IN_ORDER else seed)[half in (2, IN_ORDER[1])]
-        """Of the classes ``[C]`` in ``base``, increasing."""
-        self.name = _named(base.name, half, seed)
+    def __init__(self, base: Pool, name: str, indices: NDArray[np.int64], kept: list[Rows], *identity: Any) -> None:
+        self.base, self.name, self.indices = base, name, indices
         prefix = _BY_FILES if base.digest.startswith(_BY_FILES) else ""
-        self.digest = prefix + digest_of("half", base.digest, self.indices)
-        self.classes: tuple[ClassInfo, ...] = tuple(base.classes[i] for i in self.indices)
+        self.digest = prefix + digest_of(identity[0], base.digest, *identity[1:])
+        self.classes: tuple[ClassInfo, ...] = tuple(
+            replace(base.classes[i], count=len(rows)) for i, rows in zip(indices.tolist(), kept, strict=True)
+        )
         self.native_size, self.split_sizes = base.native_size, base.split_sizes
-        self._offsets = row_offsets(self.classes)
-        self._shifts = row_offsets(base.classes)[self.indices] - self._offsets[:-1]
-        everything, bound = self.base_rows(np.arange(self._offsets[-1])), getattr(base, "bound", None)
-        self.given = None if base.given is None else base.given[everything]
-        self.bound: Rows | None = None if bound is None else bound[everything]
+        self._rows, bound = np.concatenate(kept), getattr(base, "bound", None)
+        self.given = None if base.given is None else base.given[self._rows]
+        self.bound: Rows | None = None if bound is None else bound[self._rows]
 
     def images(self, rows: Rows, view: View) -> NDArray[np.uint8]:
         """See `Pool.images`.
 
         Raises:
-            UserError: a row is not in this half, or ``base`` cannot read it.
+            UserError: a row is not in this pool, or ``base`` cannot read it.
         """
         return self.base.images(self.base_rows(rows), view)
 
     def base_rows(self, rows: Rows) -> Rows:
-        """Where ``rows`` ``[n]`` of this half lie in ``base``.
+        """Where ``rows`` ``[n]`` of this pool lie in ``base``.
 
         Raises:
-            UserError: a row is not in this half.
+            UserError: a row is not in this pool.
         """
-        rows = checked_rows(rows, self.name, int(self._offsets[-1]))
-        found: Rows = rows + self._shifts[np.searchsorted(self._offsets, rows, side="right") - 1]
+        found: Rows = self._rows[checked_rows(rows, self.name, len(self._rows))]
         return found
 
-    def over(self, base: Any) -> Half:
-        """The same half with what stands for ``base``, row by row."""
+    def over(self, base: Any) -> Subset:
+        """The same images of what stands for ``base``, row by row."""
         other = copy.copy(self)
         other.base = base
         return other
@@ -94,7 +100,7 @@ class Half:
         return (lambda rows, *further: found(self.base_rows(rows), *further)) if name in BY_ROWS else found
 
 
-def halved(base: Pool, half: object, seed: object) -> Half:
+def halved(base: Pool, half: object, seed: object) -> Subset:
     """``base:half=1`` or ``base:half=2``, or by order ``base:half=first`` or ``base:half=last``.
 
     Raises:
@@ -108,7 +114,44 @@ def halved(base: Pool, half: object, seed: object) -> Half:
         raise UserError(
             f"pool {base.name!r} has {counted(len(base.classes), 'class')}, too few for two halves: leave half= out"
         )
-    return Half(base, half, seed)
+    indices = halves(base.classes, None if half in IN_ORDER else seed)[half in (2, IN_ORDER[1])]
+    offsets = row_offsets(base.classes)
+    kept = [np.arange(offsets[c], offsets[c + 1]) for c in indices]
+    name = named(base.name, f"half={half}" + (f",half_seed={seed}" if seed else ""))
+    return Subset(base, name, indices, kept, "half", indices)
+
+
+def limited(base: Pool, most: object) -> Subset:
+    """``base:per_class=N``: at most N images of each class, drawn by the name and size of the class.
+
+    Where a split came with the images, each of its parts keeps its share, and an image at least.
+
+    Raises:
+        UserError: N is no whole number from 1.
+    """
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise UserError(f"pool {base.name!r}: per_class={brief(most)} must be a whole number from 1")
+    offsets = row_offsets(base.classes)
+    kept = [low + _drawn(base, info, int(low), most) for info, low in zip(base.classes, offsets, strict=False)]
+    return Subset(base, named(base.name, f"per_class={most}"), np.arange(len(kept)), kept, "per class", most)
+
+
+def _drawn(base: Pool, info: ClassInfo, first: int, most: int) -> Rows:
+    """Positions in a class of ``most`` of its images, increasing; ``first`` is its first row."""
+    if info.count <= most:
+        return np.arange(info.count)
+    order = seeded_numpy("per class", info.name, info.count).permutation(info.count)
+    if (
+        base.given is not None
+    ):  # shares of the parts: the n-th image of a part of m comes at (n + 1/2) / m, the first at once
+        said = base.given[first : first + info.count][order]
+        at = np.empty(info.count)
+        for part in np.unique(said):
+            own = np.flatnonzero(said == part)
+            at[own] = (np.arange(len(own)) + 0.5) / len(own)
+            at[own[0]] = 0
+        order = order[np.argsort(at, kind="stable")]
+    return np.sort(order[:most])
 
 
 def halves(classes: tuple[ClassInfo, ...], seed: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -125,7 +168,7 @@ def halves(classes: tuple[ClassInfo, ...], seed: int | None) -> tuple[NDArray[np
     return np.sort(order[:first]), np.sort(order[first:])
 
 
-def _named(name: str, half: int | str, seed: int) -> str:
-    """The item that makes this half, if ``name`` is the one that makes the whole pool."""
+def named(name: str, options: str) -> str:
+    """The item of some images of a pool, if ``name`` is the one that makes the whole pool."""
     further = not os.path.exists(at_home(name)) and BEFORE_OPTIONS.search(name)
-    return f"{name}{',' if further else ':'}half={half}" + (f",half_seed={seed}" if seed else "")
+    return f"{name}{',' if further else ':'}{options}"
