@@ -23,6 +23,7 @@ from seqsearch.pools.parquet import ParquetPool
 from seqsearch.pools.parts import layout
 from seqsearch.pools.parts.parquet_columns import image_column
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, inner
+from seqsearch.storage.ranges import File
 
 CAPTIONS = "captions.list.element"
 """Path of the texts in the column of lists."""
@@ -215,7 +216,7 @@ class TemporaryCopy:
         return self._pool.where(row)
 
 
-def _batches(path: Path) -> Iterator[list[bytes | None]]:
+def _batches(path: File) -> Iterator[list[bytes | None]]:
     """Lists of image files, streamed: a row group may be larger than memory."""
     try:
         file = ParquetFile(path)

@@ -25,6 +25,7 @@ from seqsearch.pools.parts.cifar_files import is_cifar
 from seqsearch.pools.parts.split_file import SPLIT_WORDS
 from seqsearch.pools.parts.subset import BEFORE_OPTIONS, OPTIONS, halved, limited
 from seqsearch.pools.stand_in import marked
+from seqsearch.storage.servers import is_remote
 
 PATH_KINDS = ("folder", "parquet", "cifar")
 """Kinds of pools that are named by their path."""
@@ -114,6 +115,8 @@ def _kind(item: Item) -> Item:
     Raises:
         UserError: there is neither such a pool nor such a path.
     """
+    if is_remote(item.target):
+        return replace(item, target="parquet", params=(("path", item.target), *item.params))
     path = at_home(item.target)
     if item.target in (named := _named()) or (":" in item.target and not os.path.exists(path)):
         return item
@@ -164,6 +167,8 @@ def located_pool(text: str, directory: Path) -> str:
     if os.path.exists(path := directory / at_home(text)) and text not in _named():
         return str(path.absolute())
     item = pool_item(text, directory)
+    if is_remote(item.target):
+        return item.text
     if item.target in _named() or (":" in item.target and not os.path.exists(directory / at_home(item.target))):
         return located_text(text, "pool", directory)
     options = ",".join(f"{name}={_located_option(name, value, directory)}" for name, value in item.params)

@@ -1,4 +1,4 @@
-"""A Parquet file of images as a pool, or a folder of such files: what ``seqsearch pool build`` writes, and Hugging Face's layout.
+"""Parquet files of images as a pool, on a disk or a server: what ``seqsearch pool build`` writes, and Hugging Face's layout.
 
 Columns: ``image`` or ``img`` (struct with ``bytes``, or plain bytes), ``label`` (integers or strings; the option ``label`` names
 another column), and if they are there
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ from seqsearch.pools.parts.parquet_columns import LABEL, split_of_name
 from seqsearch.pools.parts.parquet_index import Index, index_of
 from seqsearch.pools.parts.scan import check_link
 from seqsearch.pools.parts.verbatim import ImageColumn
+from seqsearch.storage.ranges import File
+from seqsearch.storage.servers import ENDING, is_remote, listed
 
 if TYPE_CHECKING:
     import torch
@@ -42,7 +45,7 @@ class ParquetPool:
     def __init__(
         self,
         name: str,
-        files: list[Path],
+        files: Sequence[File],
         index: Index,
         split: str,
         min_images: int,
@@ -193,7 +196,7 @@ def build(
     """The pool of a Parquet file or of a folder of them; its images are looked at when they are asked for.
 
     Args:
-        path: the file; of a folder ``train-*``, ``validation-*`` and ``test-*`` are a predefined split.
+        path: the file, or a folder of them; names ``train-*``, ``validation-*`` and ``test-*`` are a predefined split. Or a URL.
         split: ``auto`` keeps a predefined split if there is one, ``given`` asks for one, ``random`` draws it in any case.
         min_images: classes with fewer are left out; from 1.
         links: files of a folder that are links must lead to its ``inside``, or may lead ``anywhere``.
@@ -206,15 +209,26 @@ def build(
             are missing or have no name, a link out of the folder.
     """
     check_options(path, split, min_images, links)
-    root = Path(path)
-    files = sorted(root.glob("*.parquet"), key=lambda f: (split_of_name(f) or 0, f.name)) if root.is_dir() else [root]
-    if not files:
-        raise UserError(f"pool {path!r} has no .parquet files")
-    for file in files if root.is_dir() and links == "inside" else ():
-        check_link(root, file, os.path.realpath(root))
+    files, in_folder = _files(path, links)
     label = str(label)  # the grammar makes a number of a name that looks like one
-    index = index_of(files, root.is_dir(), split, label)
+    index = index_of(files, in_folder, split, label)
     return ParquetPool(path, files, index, split, min_images, captions, label)
+
+
+def _files(path: str, links: str) -> tuple[Sequence[File], bool]:
+    """The files of a pool, by split and name, and whether they are those of a folder."""
+    files: list[File]
+    if is_remote(path):
+        files, in_folder = [*listed(path)], not path.endswith(ENDING)
+    else:
+        root = Path(path)
+        in_folder = root.is_dir()
+        files = [*root.glob(f"*{ENDING}")] if in_folder else [root]
+        for file in root.glob(f"*{ENDING}") if in_folder and links == "inside" else ():
+            check_link(root, file, os.path.realpath(root))
+    if not files:
+        raise UserError(f"pool {path!r} has no {ENDING} files")
+    return sorted(files, key=lambda f: (split_of_name(f) or 0, f.name)), in_folder
 
 
 def _short(value: Any) -> Any:

@@ -13,12 +13,11 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from seqsearch.core.errors import UserError
 from seqsearch.storage.parquet_pages import DELTA_BYTE_ARRAY, BadHeader, pages
-from seqsearch.storage.reading import open_regular
+from seqsearch.storage.ranges import File, Ranges, opened
 
 MEMORY = 256 << 20
 """Bytes that anything may take in memory, however small it is in the file, ..."""
@@ -28,6 +27,8 @@ PIECE_ROWS, PIECE_BYTES = 1 << 16, MEMORY // 8
 """Rows of a piece, and bytes in memory, if a row takes no more."""
 FIXED = {"BOOLEAN": 1, "INT32": 8, "INT64": 8, "FLOAT": 4, "DOUBLE": 8}
 """Bytes in memory of a value of these types."""
+MOST_AHEAD = 64 << 20
+"""Bytes of a file on a server that are read at once: a column of a row group, if it has no more."""
 VALUES_PER_BYTE = 32
 """Values of a column for each byte of the file, at most: lists have several in a row."""
 
@@ -49,17 +50,13 @@ class ParquetFile:
         BadParquet: it is no Parquet file, or cannot be what it says; so do all methods.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: File) -> None:
         with damage_reported():
             import pyarrow.parquet as pq
 
-            file = open_regular(path)  # Arrow would wait for a pipe
-            try:
-                self.size = os.fstat(file).st_size
-            finally:
-                os.close(file)
             self.path = path
-            self.metadata = pq.read_metadata(path)
+            with contextlib.closing(opened(path)) as file:
+                self.size, self.metadata = file.size, pq.read_metadata(file.arrow)
             _check_chunks(self.metadata, self.size)
             self.schema = self.metadata.schema.to_arrow_schema()
             self.rows = int(self.metadata.num_rows)
@@ -129,13 +126,14 @@ class ParquetFile:
             if not _plain(kind := self._field(column).type):
                 raise BadParquet(f"column {column} is of type {kind}")
         leaves = [leaf for c in columns for leaf in self.leaves(c)]
-        widest = sum(self._widest(leaf, numbers, as_dictionary) for leaf in leaves)
-        with damage_reported():
+        longest = max((high - low for g in numbers for low, high in (self.span(g, leaf) for leaf in leaves)), default=0)
+        with damage_reported(), contextlib.closing(opened(self.path, ahead=min(longest, MOST_AHEAD))) as source:
             import pyarrow.parquet as pq
 
+            widest = sum(self._widest(source, leaf, numbers, as_dictionary) for leaf in leaves)
             # Not read_table, which imports pandas where it is installed: half a second.
             with pq.ParquetFile(
-                self.path,
+                source.arrow,
                 metadata=self.metadata,
                 buffer_size=1 << 20,
                 pre_buffer=False,
@@ -164,28 +162,25 @@ class ParquetFile:
         """Paths of the columns of values in a column."""
         return [p for p in self._paths if p == column or p.startswith(f"{column}.")]
 
-    def _widest(self, leaf: str, groups: Sequence[int], as_dictionary: bool) -> int:
+    def _widest(self, source: Ranges, leaf: str, groups: Sequence[int], as_dictionary: bool) -> int:
         """Bytes that a row of a column of values takes at most: of numbers those of one, else those of its largest page.
 
         None, if a value that comes again takes no memory again.
         """
         widest, said = 0, self.metadata.schema.column(self._paths.index(leaf))
         fixed = said.physical_type if said.max_repetition_level == 0 and said.physical_type in FIXED else ""
-        with damage_reported(), contextlib.ExitStack() as stack:
-            file = open_regular(self.path)
-            stack.callback(os.close, file)
-            for group in groups:
-                low, high = self.span(group, leaf)
-                values = int(self.chunk(group, leaf).num_values)
-                if not 0 <= values <= VALUES_PER_BYTE * self.size:
-                    raise BadParquet(f"{values} values in {self.size} bytes: a decompression bomb")
-                for page in pages(file, low, high, values):
-                    if page.full > MEMORY + RATIO * page.stored:
-                        raise BadParquet(f"{page.stored} bytes unpack to {page.full >> 20} MB: a decompression bomb")
-                    if fixed:
-                        widest = max(widest, FIXED[fixed])
-                    elif not as_dictionary or page.encoding == DELTA_BYTE_ARRAY:
-                        widest = max(widest, page.full)
+        for group in groups:
+            low, high = self.span(group, leaf)
+            values = int(self.chunk(group, leaf).num_values)
+            if not 0 <= values <= VALUES_PER_BYTE * self.size:
+                raise BadParquet(f"{values} values in {self.size} bytes: a decompression bomb")
+            for page in pages(source.read_at, low, high, values):
+                if page.full > MEMORY + RATIO * page.stored:
+                    raise BadParquet(f"{page.stored} bytes unpack to {page.full >> 20} MB: a decompression bomb")
+                if fixed:
+                    widest = max(widest, FIXED[fixed])
+                elif not as_dictionary or page.encoding == DELTA_BYTE_ARRAY:
+                    widest = max(widest, page.full)
         return widest
 
 

@@ -7,7 +7,7 @@ footer says of sizes binds nobody. So the headers are read first. They are Thrif
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 HEADER = 4096
@@ -38,8 +38,11 @@ class BadHeader(Exception):
     """Something else than a page header."""
 
 
-def pages(file: int, start: int, end: int, values: int) -> list[Page]:
-    """The pages between two places of an open file, as far as a reader goes that needs so many values.
+def pages(read_at: Callable[[int, int], bytes], start: int, end: int, values: int) -> list[Page]:
+    """The pages between two places of a file, as far as a reader goes that needs so many values.
+
+    Args:
+        read_at: gives so many bytes from a place on.
 
     Raises:
         BadHeader: something else is there, or a page reaches beyond ``end``.
@@ -47,7 +50,7 @@ def pages(file: int, start: int, end: int, values: int) -> list[Page]:
     """
     found, at, seen = list[Page](), start, 0
     while at < end and seen < values:
-        page, size = _page(file, at, end)
+        page, size = _page(read_at, at, end)
         at += size + page.stored
         seen += page.values
         if at > end or len(found) == MOST_PAGES:
@@ -56,11 +59,11 @@ def pages(file: int, start: int, end: int, values: int) -> list[Page]:
     return found
 
 
-def _page(file: int, at: int, end: int) -> tuple[Page, int]:
+def _page(read_at: Callable[[int, int], bytes], at: int, end: int) -> tuple[Page, int]:
     """The page at a place of the file, and the length of its header."""
     size = HEADER
     while True:
-        data = os.pread(file, min(size, end - at), at)
+        data = read_at(min(size, end - at), at)
         try:
             fields, used = _struct(data, 0, 0)
             break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
@@ -37,7 +38,7 @@ class StreamImages:
         self, name: str, digest: str, classes: tuple[ClassInfo, ...], opened: ParquetFile, column: str, order: Samples
     ) -> None:
         self.name, self.digest, self.classes, self.split_sizes = name, digest, classes, SplitSizes()
-        self._order, self._root = order, opened.path.parent.absolute()
+        self._order, self._root = order, Path(str(opened.path)).parent.absolute()
         self._paths = column == "path"
         leaf, lengths = _leaf(opened, column), _lengths(opened, f"{column}_bytes")
         ends = verbatim_ends(opened, leaf, lengths)

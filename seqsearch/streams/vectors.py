@@ -70,7 +70,7 @@ class Vectors(WithoutImages):
     ) -> None:
         super().__init__(name, digest, classes)
         self.dim = dim
-        self._path, self._order = opened.path, order
+        self._path, self._order = Path(str(opened.path)), order
         if not features_are_bytes(opened):
             raise self._misplaced()
         self._starts = np.concatenate([[0], np.cumsum(opened.group_rows)]).astype(np.int64)

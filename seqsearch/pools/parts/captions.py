@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 import numpy as np
@@ -14,6 +13,7 @@ from seqsearch.core.typed import brief
 from seqsearch.pools.base import Policy, Rows
 from seqsearch.pools.parts.parquet_columns import all_null, readable
 from seqsearch.storage.parquet_file import ParquetFile, damage_reported
+from seqsearch.storage.ranges import File
 
 if TYPE_CHECKING:
     import torch
@@ -91,7 +91,7 @@ class TextColumn:
         files: path, column (`text_column`) and rows of each file.
     """
 
-    def __init__(self, files: Sequence[tuple[Path, str | None, int]]) -> None:
+    def __init__(self, files: Sequence[tuple[File, str | None, int]]) -> None:
         self._files = files
         self._read: Any = None
 
@@ -144,7 +144,7 @@ def text_column(file: ParquetFile, names: Sequence[str] = NAMES, *, numbers: boo
     return None
 
 
-def _lists(path: Path, column: str | None, rows: int) -> Any:
+def _lists(path: File, column: str | None, rows: int) -> Any:
     """The texts of one file as a ``pyarrow.LargeListArray`` of large strings ``[n]``."""
     import pyarrow as pa
 

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,9 @@ from seqsearch.pools.parts.layout import METADATA, SPLITS
 from seqsearch.storage.files import atomic_file, cache_root
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile, damage_reported
+from seqsearch.storage.ranges import File
 from seqsearch.storage.reading import parsed
+from seqsearch.storage.servers import RemoteFile
 from seqsearch.storage.unfinished import sweep
 
 IMAGES = ("image", "img")
@@ -93,7 +94,7 @@ def read_columns(opened: ParquetFile, in_folder: bool, split: str, label: str = 
 
 
 @contextlib.contextmanager
-def readable(file: Path, mend: str = "") -> Iterator[None]:
+def readable(file: File, mend: str = "") -> Iterator[None]:
     """Raises UserError: a file is no Parquet file that can be used."""
     try:
         yield
@@ -126,7 +127,7 @@ def all_null(file: ParquetFile, column: str) -> bool:
     return True
 
 
-def _codes(file: Path, name: str, column: Any, label: str) -> tuple[NDArray[np.int64], list[str] | None] | None:
+def _codes(file: File, name: str, column: Any, label: str) -> tuple[NDArray[np.int64], list[str] | None] | None:
     """Integers ``[n]`` and, for a column of text, what they stand for; None for a column without any value."""
     import pyarrow as pa
 
@@ -211,7 +212,7 @@ def image_column(file: ParquetFile) -> str:
     raise UserError(f"pool {str(file.path)!r}: column {name!r} is of type {whole}, must hold the bytes of image files")
 
 
-def split_of_name(file: Path) -> int | None:
+def split_of_name(file: File) -> int | None:
     """Of a file name like ``train-00000-of-00003.parquet``."""
     head = file.stem.replace("_", "-").replace(".", "-").partition("-")[0]
     return SPLITS.get(head.lower())
@@ -220,10 +221,11 @@ def split_of_name(file: Path) -> int | None:
 # ------------------------------------------------------------------------------------------------ identity
 
 
-def content_of(file: Path, opened: ParquetFile, key: bytes = METADATA) -> str:
+def content_of(file: File, opened: ParquetFile, key: bytes = METADATA) -> str:
     """Digest of a file's images: as our builder noted it under ``key``, else of the whole file, computed once per machine.
 
-    A program that edits our file may carry our note along: it is believed where the data end as it says.
+    Of another file on a server it is what the server says of the content. A program that edits our file may carry our note along:
+    it is believed where the data end as it says.
     """
     noted = (opened.metadata.metadata or {}).get(key)
     if noted is not None:
@@ -233,6 +235,8 @@ def content_of(file: Path, opened: ParquetFile, key: bytes = METADATA) -> str:
                 return str(said["content"])
         except (ValueError, KeyError, TypeError):
             pass  # not ours
+    if isinstance(file, RemoteFile):
+        return digest_of("remote", file.size, file.state)
     state, path = file.stat(), file.resolve()
     memos, memo = Inside(cache_root()).at("pools"), f"{digest_of(str(path))}.json"
     mark = [state.st_size, state.st_mtime_ns]

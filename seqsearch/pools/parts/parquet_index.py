@@ -10,8 +10,9 @@ from __future__ import annotations
 import io
 import json
 import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ from seqsearch.pools.parts.verbatim import verbatim_ends
 from seqsearch.storage.files import atomic_file, cache_root
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.parquet_file import ParquetFile
+from seqsearch.storage.ranges import File
+from seqsearch.storage.servers import THREADS, RemoteFile
 from seqsearch.storage.unfinished import sweep
 
 VERSION = 1
@@ -64,7 +67,7 @@ class Index:
     content: str
 
 
-def index_of(files: list[Path], in_folder: bool, split: str, label: str) -> Index:
+def index_of(files: Sequence[File], in_folder: bool, split: str, label: str) -> Index:
     """The index of some files, out of the cache or of the files themselves.
 
     Args:
@@ -90,8 +93,10 @@ def index_of(files: list[Path], in_folder: bool, split: str, label: str) -> Inde
     return index
 
 
-def _state(file: Path) -> list[Any]:
+def _state(file: File) -> list[Any]:
     """What changes with a file. Its change time cannot be set, unlike the time of modification."""
+    if isinstance(file, RemoteFile):
+        return [file.url, file.size, file.state]
     try:
         found, path = file.stat(), os.path.realpath(file)
     except OSError as error:
@@ -99,13 +104,15 @@ def _state(file: Path) -> list[Any]:
     return [path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
 
 
-def _read(files: list[Path], in_folder: bool, split: str, label: str) -> Index:
-    found = [_read_file(f, in_folder, split, label) for f in files]
+def _read(files: Sequence[File], in_folder: bool, split: str, label: str) -> Index:
+    remote = any(isinstance(f, RemoteFile) for f in files)
+    with ThreadPoolExecutor(THREADS if remote else 1) as several:
+        found = list(several.map(lambda f: _read_file(f, in_folder, split, label), files))
     parts = [part for part, _, _ in found]
     return Index(joined(files, parts, split), [shard for _, shard, _ in found], digest_of([c for _, _, c in found]))
 
 
-def _read_file(file: Path, in_folder: bool, split: str, label: str) -> tuple[dict[str, Any], Shard, str]:
+def _read_file(file: File, in_folder: bool, split: str, label: str) -> tuple[dict[str, Any], Shard, str]:
     """Its small columns, how its images lie, and the digest of its content."""
     with readable(file):
         opened = ParquetFile(file)

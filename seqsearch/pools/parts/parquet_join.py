@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.text import printable
 from seqsearch.pools.parts.layout import SPLITS, with_test
 from seqsearch.pools.parts.parquet_columns import BOUND, lenient
+from seqsearch.storage.ranges import File
 
 
 @dataclass
@@ -33,7 +34,7 @@ class Columns:
     """Number of the set that an image is of; -1: of none."""
 
 
-def joined(files: list[Path], parts: list[dict[str, Any]], split: str) -> Columns:
+def joined(files: Sequence[File], parts: list[dict[str, Any]], split: str) -> Columns:
     """One set of columns of all files."""
     labels, names = _labels(files, parts)
     group, groups = _texts(parts, "group", [printable(files[0].stem if len(files) == 1 else files[0].parent.name)])
@@ -64,7 +65,7 @@ def _bound(parts: list[dict[str, Any]]) -> NDArray[np.int64] | None:
     return np.concatenate([np.full(p["rows"], -1) if p.get(BOUND) is None else p[BOUND] for p in parts])
 
 
-def _labels(files: list[Path], parts: list[dict[str, Any]]) -> tuple[NDArray[np.int64], list[str]]:
+def _labels(files: Sequence[File], parts: list[dict[str, Any]]) -> tuple[NDArray[np.int64], list[str]]:
     """Labels ``[n]`` and the name of each: of the files' metadata, the texts themselves, or the numbers."""
     if any((p["label"][1] is None) != (parts[0]["label"][1] is None) for p in parts):
         raise UserError(f"pool {str(files[0].parent)!r}: some files have integer labels, others text")
@@ -103,7 +104,7 @@ def _texts(parts: list[dict[str, Any]], name: str, default: list[str]) -> tuple[
 
 
 def _chosen_names(
-    file: Path, labels: NDArray[np.int64], names: list[str], named: NDArray[np.int64], own: list[str]
+    file: File, labels: NDArray[np.int64], names: list[str], named: NDArray[np.int64], own: list[str]
 ) -> list[str]:
     """Names of labels by the column ``class_name``, which must say one thing of each."""
     found = list(names)
@@ -118,7 +119,7 @@ def _chosen_names(
     return found
 
 
-def _split(files: list[Path], parts: list[dict[str, Any]]) -> NDArray[np.uint8] | None:
+def _split(files: Sequence[File], parts: list[dict[str, Any]]) -> NDArray[np.uint8] | None:
     """The given split ``[n]``: positions in `seqsearch.pools.base.GIVEN`; None if there is none, or one part only.
 
     Raises:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
 from seqsearch.storage.parquet_file import BadParquet, ParquetFile
-from seqsearch.storage.reading import open_regular
+from seqsearch.storage.ranges import File, Ranges, opened
 
 CACHE_BYTES = 128 << 20
 """Room for row groups of a file whose images do not lie verbatim."""
@@ -37,7 +36,7 @@ class ImageColumn:
 
     def __init__(
         self,
-        path: Path,
+        path: File,
         column: str,
         group_rows: Sequence[int] | NDArray[np.int64],
         ends: NDArray[np.int64] | None,
@@ -47,7 +46,7 @@ class ImageColumn:
         self._starts = np.concatenate([[0], np.cumsum(group_rows)]).astype(np.int64)
         self._lengths = lengths
         self._places = None if ends is None or lengths is None else _places(ends, lengths, self._starts)
-        self._file: int | None = None
+        self._file: Ranges | None = None
         self._groups = _cache()
         self._last: tuple[int, Any] | None = None
 
@@ -71,6 +70,8 @@ class ImageColumn:
         """
         try:
             return self._pread(rows) if self._places is not None else self._through_groups(rows)
+        except UserError:
+            raise  # a server does not answer
         except Damaged as error:
             raise UserError(
                 f"pool {str(self.path)!r} is damaged, or was changed since it was opened, {error}: restore it, or make it anew "
@@ -88,13 +89,13 @@ class ImageColumn:
         assert self._places is not None
         assert self._lengths is not None
         if self._file is None:
-            self._file = open_regular(self.path)
-            weakref.finalize(self, os.close, self._file)
-        file, found = self._file, list[bytes | None]()
-        places, lengths = self._places[rows].tolist(), self._lengths[rows].tolist()
-        for row, place, length in zip(rows.tolist(), places, lengths, strict=True):
-            data = os.pread(file, PREFIX + length, place)
-            if len(data) != PREFIX + length or int.from_bytes(data[:PREFIX], "little") != length:
+            self._file = opened(self.path)
+            weakref.finalize(self, self._file.close)
+        found = list[bytes | None]()
+        sizes = (PREFIX + self._lengths[rows]).tolist()
+        read = self._file.read_each(list(zip(sizes, self._places[rows].tolist(), strict=True)))
+        for row, size, data in zip(rows.tolist(), sizes, read, strict=True):
+            if len(data) != size or int.from_bytes(data[:PREFIX], "little") != size - PREFIX:
                 raise Damaged(f"at row {row} (row group {self._group_of(row)})")
             found.append(data[PREFIX:])
         return found
@@ -103,7 +104,7 @@ class ImageColumn:
         """Whether images of these lengths lie at ``rows`` ``[n]``."""
         try:
             self._pread(rows)
-        except (OSError, ValueError):
+        except (OSError, Damaged):
             return False
         return True
 
@@ -147,7 +148,8 @@ def _cache() -> LRUCache[int, Any]:
 def verbatim_ends(file: ParquetFile, column: str, lengths: NDArray[np.int32] | None) -> NDArray[np.int64] | None:
     """Where the images of each row group end in the file; None where they do not lie verbatim, one after the other.
 
-    They do where they are uncompressed, in one page for each row group. The first and the last of each are looked at.
+    They do where they are uncompressed, in one page for each row group. The first and the last of each are looked at; of a
+    file on a server, those of the whole file.
 
     Raises:
         BadParquet: the file is not what it says.
@@ -168,6 +170,7 @@ def verbatim_ends(file: ParquetFile, column: str, lengths: NDArray[np.int32] | N
         ends[number] = high
     images = ImageColumn(file.path, column, file.group_rows, ends, lengths)
     outer = np.unique(np.concatenate([starts[:-1], starts[1:] - 1]))
+    outer = outer if isinstance(file.path, Path) else outer[[0, -1]]
     return ends if images.readable(outer[(outer >= 0) & (outer < starts[-1])]) else None
 
 
