@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,9 @@ from seqsearch.storage.parquet_file import BadParquet, ParquetFile
 from seqsearch.storage.ranges import File, Ranges, opened
 
 CACHE_BYTES = 128 << 20
-"""Room for row groups of a file whose images do not lie verbatim."""
+"""Room in a process for row groups of files whose images do not lie verbatim."""
+Key = tuple[object, int]
+"""Of a row group: what stands for its file, and its number."""
 PREFIX = 4
 """Bytes before a value: its length, little-endian."""
 
@@ -47,8 +51,7 @@ class ImageColumn:
         self._lengths = lengths
         self._places = None if ends is None or lengths is None else _places(ends, lengths, self._starts)
         self._file: Ranges | None = None
-        self._groups = _cache()
-        self._last: tuple[int, Any] | None = None
+        self._token = object()
 
     @property
     def verbatim(self) -> bool:
@@ -56,11 +59,7 @@ class ImageColumn:
         return self._places is not None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {n: v for n, v in self.__dict__.items() if n != "_groups"} | {"_file": None, "_last": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._groups = _cache()
+        return self.__dict__ | {"_file": None}
 
     def read(self, rows: NDArray[np.int64]) -> list[bytes | None]:
         """The image files at ``rows`` ``[n]``; None where there is none.
@@ -112,7 +111,8 @@ class ImageColumn:
         groups = self._group_of(rows)
         found: list[bytes | None] = [None] * len(rows)
         for at in np.argsort(groups, kind="stable").tolist():
-            values = self._group(int(groups[at]))
+            number = int(groups[at])
+            values = _row_groups.get((self._token, number), partial(self._group, number))
             found[at] = values[int(rows[at] - self._starts[groups[at]])].as_py()
         return found
 
@@ -120,20 +120,11 @@ class ImageColumn:
         return np.searchsorted(self._starts, rows, side="right") - 1
 
     def _group(self, number: int) -> Any:
-        if number in self._groups:
-            return self._groups[number]
-        if self._last is not None and self._last[0] == number:
-            return self._last[1]
         file = ParquetFile(self.path)
         try:
-            values = file.group(number, self._column)
+            return file.group(number, self._column)
         except BadParquet as error:
             raise Damaged(f"in row group {number} ({error})") from None
-        if values.nbytes <= CACHE_BYTES:
-            self._groups[number] = values
-        else:  # larger than the whole cache: it stays until the next one
-            self._last = number, values
-        return values
 
 
 def packed(chunk: Any) -> bool:
@@ -141,8 +132,32 @@ def packed(chunk: Any) -> bool:
     return bool(chunk.total_compressed_size != chunk.total_uncompressed_size)
 
 
-def _cache() -> LRUCache[int, Any]:
-    return LRUCache(CACHE_BYTES, getsizeof=lambda values: int(values.nbytes))
+class _RowGroups:
+    """The row groups that this process has read last, of all files together."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: LRUCache[Key, Any] = LRUCache(CACHE_BYTES, getsizeof=lambda values: int(values.nbytes))
+        self._large: tuple[Key, Any] | None = None
+        """One that is larger than the whole cache; it stays until the next such."""
+
+    def get(self, key: Key, read: Callable[[], Any]) -> Any:
+        """``read()``, unless it is there."""
+        with self._lock:
+            if key in self._kept:
+                return self._kept[key]
+            if self._large is not None and self._large[0] == key:
+                return self._large[1]
+        values = read()
+        with self._lock:
+            if values.nbytes <= CACHE_BYTES:
+                self._kept[key] = values
+            else:
+                self._large = key, values
+        return values
+
+
+_row_groups = _RowGroups()
 
 
 def verbatim_ends(file: ParquetFile, column: str, lengths: NDArray[np.int32] | None) -> NDArray[np.int64] | None:
