@@ -1,11 +1,10 @@
-"""Resources of the node that a worker runs on: a folder for states, and a memory limit."""
+"""Resources of the node that a worker runs on: a folder for states, and its part of the memory."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
-import resource
 import shutil
 import stat
 import tempfile
@@ -14,10 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from seqsearch.core.memory import peak_memory
+from actors.processes import descendants
+from seqsearch.core.memory import private_memory
 from seqsearch.storage.inside import Inside
 from seqsearch.storage.locks import lock_in
 from seqsearch.storage.unfinished import host
+from seqsearch.training.cache_budget import free_memory
 
 STALE_SECONDS = 7 * 24 * 3600
 """A folder of states on a node's own disk that no worker uses is removed after so long; until then a resumed run may use it."""
@@ -91,24 +92,10 @@ def _is_stale(path: Path) -> bool:
     return False
 
 
-def limit_memory(size: int) -> None:
-    """Make allocations fail that would make this process occupy more than ``size`` bytes (Linux): the method's result, then,
-    not the node's end."""
-    try:
-        data = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
-        resource.setrlimit(
-            resource.RLIMIT_DATA, (data - resident_bytes() + size, resource.getrlimit(resource.RLIMIT_DATA)[1])
-        )
-    except (OSError, ValueError):  # not Linux, or less is allowed anyway
-        return
-
-
-def resident_bytes() -> int:
-    """Memory that this process occupies now (Linux; elsewhere its peak)."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
-    except OSError:
-        return peak_memory()
+def part_of_memory(workers: int) -> int:
+    """Bytes that this worker of a Ray may add to its own: its part of what all workers of this node have and can still get."""
+    there = sum(map(private_memory, descendants(os.getppid())))
+    return max(0, (free_memory() + there) // workers - private_memory())
 
 
 def _lock(folder: Path, shared: bool) -> IO[bytes] | None:

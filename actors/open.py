@@ -19,7 +19,7 @@ from seqsearch.engine.trials import InlineTrials, TrialRunner
 from seqsearch.states.cache import StateCache
 from seqsearch.states.shared import StateStore
 from seqsearch.storage.remote import local
-from seqsearch.training.cache_budget import cache_budget
+from seqsearch.training.cache_budget import cache_budget, free_memory
 from seqsearch.training.trainer import Trainer
 from seqsearch.training.world import World
 
@@ -129,7 +129,9 @@ def _inline(world: World, engine: EngineOptions, keeps: bool, check: Callable[[]
     cache = StateCache(Path(world.states), caches.states, clears=not keeps, check=check)
     cache.disk.sweep_unfinished()
     sources = [store] if store else []
-    trainer = Trainer(world, cache=cache, sources=sources, store=store, caches=caches, session=engine.session)
+    trainer = Trainer(
+        world, cache=cache, sources=sources, store=store, caches=caches, session=engine.session, memory=free_memory()
+    )
     inline = InlineEvaluator(world, trainer)
     try:
         yield inline

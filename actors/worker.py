@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import ray
 
-from actors.node import NodeFolder, limit_memory, node_folder, resident_bytes
+from actors.node import NodeFolder, node_folder, part_of_memory
 from actors.options import EngineOptions
 from seqsearch.core.installation import check_together
+from seqsearch.core.memory import limit_memory, resident_memory
 from seqsearch.core.types import Edge, Probe
 from seqsearch.states.packs import Files
 from seqsearch.states.transfer import Offer, StateSource
@@ -149,7 +150,7 @@ class Worker:
         if os.getpid() != self._pid:  # a method forked, and its child came back: there must be one answer
             os._exit(1)
         size = self._trainer.kept_bytes(job.key.digest) if isinstance(job, Edge) else 0
-        return Reply(result, time.perf_counter() - start, size, resident_bytes(), self._trainer.guard.last_changes)
+        return Reply(result, time.perf_counter() - start, size, resident_memory(), self._trainer.guard.last_changes)
 
     @_control
     def seconds_in_job(self) -> float:
@@ -187,9 +188,10 @@ def trainer_of(setup: Setup, name: str, folder: NodeFolder) -> Any:
     from seqsearch.training.trainer import Trainer
 
     pin_threads()
+    here = workers_here(setup.workers, setup.gpus)
     if setup.memory is not None and setup.gpus == 0:  # the CUDA driver reserves more than it uses
         limit_memory(setup.memory)
-    caches = cache_budget(workers_here(setup.workers, setup.gpus), setup.memory)
+    caches = cache_budget(here, setup.memory)
     cache = StateCache(folder.path, caches.states, clears=folder.own and not setup.keeps)
     store = StateStore(setup.store) if setup.store else None
     sources: list[StateSource] = [*([store] if store else []), Peers()]
@@ -200,6 +202,7 @@ def trainer_of(setup: Setup, name: str, folder: NodeFolder) -> Any:
         sources=sources,
         store=store,
         gpu_share=setup.gpus,
+        memory=part_of_memory(here) if setup.memory is None else None,
         caches=caches,
         session=setup.session,
     )

@@ -168,6 +168,18 @@ def written(scratch: Path, layout: str, images: int, made: list[bytes]) -> Path:
     return path
 
 
+def slopes(opening: list[dict[str, Any]]) -> dict[str, float]:
+    """Of opening by the index: the exponent of the number of images, from the second largest to the largest."""
+    found = {}
+    for layout in LAYOUTS:
+        same = [o for o in opening if o["layout"] == layout]
+        if len(same) > 1:
+            few, many = same[-2:]
+            times = many["again"]["open_seconds"] / few["again"]["open_seconds"]
+            found[layout] = float(np.log(times) / np.log(many["images"] / few["images"]))
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", default="20000,200000,2000000")
@@ -191,8 +203,9 @@ def main() -> None:
             found = fresh(photos, written(scratch, layout, asked.photos, made))
             large.append({"images": asked.photos, "kb": size, "layout": layout, **found})
             print(json.dumps(large[-1]), flush=True)
+    print(json.dumps(exponents := slopes(opening)))
     if asked.write:
-        write_result("scale_pools", {"opening": opening, "photos": large})
+        write_result("scale_pools", {"opening": opening, "slopes": exponents, "photos": large})
 
 
 if __name__ == "__main__":

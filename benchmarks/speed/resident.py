@@ -20,8 +20,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from actors.node import resident_bytes
 from benchmarks.common.results import write_result
+from seqsearch.core.memory import resident_memory
 from seqsearch.states.blocks import State
 from seqsearch.states.cache import StateCache
 
@@ -87,7 +87,7 @@ def measured(cache: str, trainings: int, folder: str) -> dict[str, Any]:
         if place == MOVE - 1:
             trainer.states.cache.drop(kept.pop(move - 2 if cache == "filled" else move, []))
         if (number + 1) % max(1, trainings // 10) == 0:
-            used[number + 1] = round(resident_bytes() / 1e6, 1)
+            used[number + 1] = round(resident_memory() / 1e6, 1)
     seconds = (time.perf_counter() - start) / trainings
     return {
         "cache": cache,

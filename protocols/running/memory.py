@@ -7,9 +7,9 @@ import shutil
 import subprocess
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 from actors.options import EngineOptions
+from seqsearch.core.memory import private_memory
 from seqsearch.study.study import Study
 from seqsearch.training.cache_budget import free_memory
 from seqsearch.training.memory import StepMemory, step_memory
@@ -44,7 +44,7 @@ def needed(study: Study, user_modules: bool = False) -> Needed | None:
     for method in dict.fromkeys(study.trained):
         if time.monotonic() < until and (user_modules or ":" not in method.target):
             step = step_memory(study.world, method, study.view.class_ids, images)
-            found += [Needed(method.label, step, _process() if on_cpu else 0)] if step else []
+            found += [Needed(method.label, step, (private_memory() or PROCESS) if on_cpu else 0)] if step else []
     return max(found, key=lambda n: n.bytes, default=None)
 
 
@@ -79,15 +79,6 @@ def _line(need: Needed, whole: int, workers: int, available: int | None) -> str:
         f"{need.step.batch}){together}, and {gigabytes(available)} are available: give a smaller batch_size, {fewer}or a "
         "smaller network"
     )
-
-
-def _process() -> int:
-    """Bytes that this process does not share with others: what a worker begins with."""
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-    except OSError:
-        return PROCESS
-    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("RssAnon:")), PROCESS)
 
 
 def _free_on_gpu() -> int | None:

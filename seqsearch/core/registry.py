@@ -122,11 +122,11 @@ def user_code(what: str) -> Iterator[None]:
     """A block that calls code of the user's, for once, before anything is computed. (What calls ``os._exit`` ends the process.)
 
     Raises:
-        UserError: whatever that code raises, `SystemExit` and the like included: ``what`` happened.
+        UserError: whatever that code raises, `SystemExit` and the like included, but no `MemoryError`: ``what`` happened.
     """
     try:
         yield
-    except UserError:
+    except (UserError, MemoryError):
         raise
     except BaseException as error:
         if ends_session(error):

@@ -11,7 +11,8 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.memory import peak_memory
+from seqsearch.core.memory import memory_limit, peak_memory, resident_memory
+from seqsearch.training.cache_budget import free_memory
 from seqsearch.training.modes import ATTENTION, set_attention
 
 
@@ -41,10 +42,17 @@ def device_here(asked: str | None, why: str = "--device cuda") -> Literal["cpu",
 
 
 class Device:
-    """``cpu`` or ``cuda``; of a GPU's memory at most ``share`` is used."""
+    """``cpu`` or ``cuda``.
 
-    def __init__(self, name: str, share: float = 1.0) -> None:
+    Args:
+        share: of a GPU's memory, at most.
+        memory: bytes that jobs on a CPU may add to what this process occupies now; None: any number.
+    """
+
+    def __init__(self, name: str, share: float = 1.0, memory: int | None = None) -> None:
         self._share, self._is_gpu = min(1.0, share), name == "cuda"
+        self._memory = None if memory is None or self._is_gpu else resident_memory() + memory
+        self._alone = False
         self.torch = torch.device("cuda", torch.cuda.current_device()) if self._is_gpu else torch.device(name)
         if self._is_gpu:
             _deterministic_cuda()
@@ -54,7 +62,11 @@ class Device:
     def alone(self) -> Iterator[None]:
         """All of its memory, while no other worker uses it."""
         if not self._is_gpu:
-            yield
+            self._alone = True
+            try:
+                yield
+            finally:
+                self._alone = False
             return
         torch.cuda.empty_cache()
         torch.cuda.set_per_process_memory_fraction(1.0, self.torch)
@@ -63,6 +75,12 @@ class Device:
         finally:
             torch.cuda.empty_cache()
             torch.cuda.set_per_process_memory_fraction(self._share, self.torch)
+
+    def limited(self) -> contextlib.AbstractContextManager[None]:
+        """Within this block an allocation fails that is beyond its part of a CPU's memory: before the system ends a process."""
+        if self._memory is None:
+            return contextlib.nullcontext()
+        return memory_limit(resident_memory() + free_memory() if self._alone else self._memory)
 
     def peak_memory(self) -> int:
         """Bytes: of the GPU since the last look, or of this process since its start."""

@@ -69,6 +69,8 @@ def line_of(error: BaseException, target: str = "") -> str:
         *_, (frame, line) = traceback.walk_tb(trace)
         arose = f"{Path(frame.f_code.co_filename).name}:{line}"
         where = f" ({place(trace, own) or place(trace, PACKAGE) or arose})"
+    if status_of(error) == "oom":  # whose own words say what was asked for last, not how much is needed
+        return f"needs more memory than it may have{where}: give a smaller batch_size, fewer --workers, or more memory"
     return f"{type(error).__name__}: {text}{where}"
 
 

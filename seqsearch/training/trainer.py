@@ -65,11 +65,12 @@ class Trainer:
         sources: Sequence[StateSource] = (),
         store: StateStore | None = None,
         gpu_share: float = 1.0,
+        memory: int | None = None,
         caches: CacheBudget | None = None,
         session: str = "",
     ) -> None:
         self.world, self.name, self._budgets = world, name, caches or cache_budget()
-        self._own = Device(world.device, gpu_share)
+        self._own = Device(world.device, gpu_share, memory)
         self.device = self._own.torch
         self.states = StateAccess(
             cache or StateCache(Path(world.states), self._budgets.states), sources, store, session
@@ -111,7 +112,7 @@ class Trainer:
         try:
             start = time.perf_counter()
             origin = self.states.prepare(key)
-            with self.guard.job(key.method.target):
+            with self._own.limited(), self.guard.job(key.method.target):
                 method = self.state(key, trained, keep=edge.keep, keep_parent=True)
                 evaluated_at, self.since = time.perf_counter(), time.monotonic()
                 evaluated = self.scenario.evaluate(method, key, edge.judged)
@@ -167,7 +168,7 @@ class Trainer:
 
         view = StateView(state, source, probe.feature_space, self._features, seed)
         try:
-            with self.guard.job(probe.key.method.target):
+            with self._own.limited(), self.guard.job(probe.key.method.target):
                 values = answer(probe, self.world, view)
         except UserError:
             raise
@@ -182,8 +183,21 @@ class Trainer:
         return ProbeResult(probe.digest, values, spent, tuple(trained), self.name, earlier)
 
     def extract(self, backbone: str, pool: int, shard: Shard) -> None:
-        """Compute one shard of a frozen backbone's features of a pool (by number) unless it is there."""
-        self.source(backbone).features.ensure(pool, shard)
+        """Compute one shard of a frozen backbone's features of a pool (by number) unless it is there.
+
+        Raises:
+            UserError: there is too little memory.
+        """
+        try:
+            with self._own.limited():
+                self.source(backbone).features.ensure(pool, shard)
+        except Exception as error:
+            if status_of(error) != "oom":
+                raise
+            raise UserError(
+                f"backbone {backbone!r}: its features need more memory than a worker may have: give fewer --workers, or "
+                "more memory, then resume"
+            ) from error
 
     # ------------------------------------------------------------------------------------------------ states
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from actors import node
 from actors.node import STALE_SECONDS, marker, node_folder
 
 
@@ -52,8 +53,8 @@ def test_a_folder_of_somebody_else_is_not_trusted(tmp_path: Path, monkeypatch: p
 )
 def test_more_memory_than_allowed_is_an_exception() -> None:
     script = (
-        "import numpy as np\nfrom actors.node import limit_memory, resident_bytes\n"
-        "limit_memory(resident_bytes() + (256 << 20))\nfits = np.ones(128 << 20, dtype=np.uint8)\n"
+        "import numpy as np\nfrom seqsearch.core.memory import limit_memory, resident_memory\n"
+        "limit_memory(resident_memory() + (256 << 20))\nfits = np.ones(128 << 20, dtype=np.uint8)\n"
         "try:\n    np.ones(512 << 20, dtype=np.uint8)\nexcept MemoryError:\n    print('refused', len(fits) >> 20)\n"
     )
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
@@ -82,3 +83,15 @@ def test_only_folders_of_our_own_are_removed_and_none_through_a_link(
     assert not folder.path.is_symlink()
     folder.remove()
     assert [p.name for p in precious.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_the_part_of_a_worker_counts_what_all_of_them_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether others hold much or little just now, a worker's part is the same."""
+    monkeypatch.setattr(node, "free_memory", lambda: 6 << 30)
+    monkeypatch.setattr(node, "descendants", lambda _: [1, 2, 3])
+    held = {1: 1 << 30, 2: 3 << 30, 3: 2 << 30}
+    monkeypatch.setattr(node, "private_memory", lambda pid=1: held[pid])
+    assert node.part_of_memory(3) == (4 << 30) - (1 << 30)
+    held[1] = 5 << 30
+    assert node.part_of_memory(4) == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -40,3 +42,35 @@ def test_the_cpu_is_left_as_it_is() -> None:
     before = attention(), deterministic()
     assert Device("cpu").torch == torch.device("cpu")
     assert (attention(), deterministic()) == before
+
+
+GROWS = """
+import numpy as np
+from seqsearch.training.device import Device
+
+device, kept = Device("cpu", memory=256 << 20), []
+
+def fits(megabytes):
+    kept.clear()
+    try:
+        with device.limited():
+            for _ in range(megabytes // 32):
+                kept.append(np.ones(32 << 20, dtype=np.uint8))
+        return True
+    except MemoryError:
+        return False
+
+answers = [fits(128), fits(512)]
+with device.alone():
+    answers.append(fits(512))
+answers += [fits(512), fits(128)]
+kept.clear()
+kept.append(np.ones(512 << 20, dtype=np.uint8))  # outside of jobs nothing is limited
+print(answers)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits are set as Linux counts memory")
+def test_jobs_on_a_cpu_take_their_part_of_the_memory_and_all_of_it_alone() -> None:
+    said = subprocess.run([sys.executable, "-c", GROWS], capture_output=True, text=True, timeout=100, check=True)
+    assert said.stdout == "[True, False, True, False, True]\n"
