@@ -188,16 +188,8 @@ class Trainer:
         Raises:
             UserError: there is too little memory.
         """
-        try:
-            with self._own.limited():
-                self.source(backbone).features.ensure(pool, shard)
-        except Exception as error:
-            if status_of(error) != "oom":
-                raise
-            raise UserError(
-                f"backbone {backbone!r}: its features need more memory than a worker may have: give fewer --workers, or "
-                "more memory, then resume"
-            ) from error
+        with _fits(backbone), self._own.limited():
+            self.source(backbone).features.ensure(pool, shard)
 
     # ------------------------------------------------------------------------------------------------ states
 
@@ -276,6 +268,20 @@ class Trainer:
         notes = self.scenario.learn(method, key, learn)
         trained.append(key.home.digest)
         return notes
+
+
+@contextlib.contextmanager
+def _fits(backbone: str) -> Iterator[None]:
+    """Raises UserError: the features of a backbone need more memory than there is."""
+    try:
+        yield
+    except Exception as error:
+        if status_of(error) != "oom":
+            raise
+        raise UserError(
+            f"backbone {backbone!r}: its features need more memory than a worker may have: give fewer --workers, or more memory, "
+            "then resume"
+        ) from error
 
 
 def _check(guard: Guard) -> None:
