@@ -72,6 +72,12 @@ def test_several_row_groups_are_read_as_one(tmp_path: Path, monkeypatch: pytest.
     assert [int(stream.classes[c]) for c in stream.labels] == labels.tolist()
 
 
+def test_more_samples_than_a_page_holds_are_read(tmp_path: Path) -> None:
+    path, features, _ = features_file(tmp_path, 45_000)
+    stream: Any = build_stream(str(path))
+    assert (stream.pool.given_features(stream.rows) == features).all()
+
+
 def test_a_file_of_others_needs_a_label_only(tmp_path: Path) -> None:
     stream = build_stream(written(tmp_path / "s.parquet", label=[5, 2, 5, 2]))
     assert (stream.classes, stream.labels.tolist(), stream.times.tolist()) == (("2", "5"), [1, 0, 1, 0], [0, 1, 2, 3])
