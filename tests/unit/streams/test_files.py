@@ -242,6 +242,15 @@ def test_features_that_were_changed_afterwards_are_refused(tmp_path: Path) -> No
         stream.pool.given_features(stream.rows)
 
 
+def test_features_that_were_cut_off_while_they_are_read_are_refused(tmp_path: Path) -> None:
+    path, features, _ = features_file(tmp_path, 3000)
+    stream: Any = build_stream(str(path))
+    assert (stream.pool.given_features(stream.rows) == features).all()
+    os.truncate(path, 5000)
+    with pytest.raises(UserError, match="the file has been changed: restore it, then resume"):
+        stream.pool.given_features(stream.rows)
+
+
 def test_large_labels_open_in_bounded_time_and_room(tmp_path: Path) -> None:
     n = 300_000
     labels = (np.arange(n) // 20 % 713).astype(np.int32)
