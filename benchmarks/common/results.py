@@ -53,10 +53,11 @@ def _machine() -> dict[str, Any]:
 
 
 class Memory:
-    """Peak memory [bytes] of this process and all its children, sampled while the block runs; shared pages count once."""
+    """Peak memory [bytes] of a process (this one, if none is named) and all its children, sampled while the block runs; shared
+    pages count once."""
 
-    def __init__(self, every: float = 0.2) -> None:
-        self.peak, self._every, self._stop = 0, every, threading.Event()
+    def __init__(self, every: float = 0.2, pid: int | None = None) -> None:
+        self.peak, self._every, self._pid, self._stop = 0, every, pid or os.getpid(), threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def __enter__(self) -> Memory:
@@ -69,7 +70,7 @@ class Memory:
 
     def _watch(self) -> None:
         while not self._stop.wait(self._every):
-            self.peak = max(self.peak, sum(map(_proportional, descendants(os.getpid()))))
+            self.peak = max(self.peak, sum(map(_proportional, descendants(self._pid))))
 
 
 def _proportional(pid: int) -> int:

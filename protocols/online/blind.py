@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-import numpy as np
-
 from protocols.online.counted import Counts, Evaluated, Samples, common, counted
 from protocols.online.reading import BY_SAMPLE, IN_BATCHES
 from protocols.online.study import OnlineStudy
 from seqsearch.results.rows import Row
 from seqsearch.stats.blind import SHIFTS, WINDOWS, Rates, Sweep, predictions, sweep
 from seqsearch.streams.playing import Played
+from seqsearch.streams.rows import up_to
 
 
 def swept(study: OnlineStudy) -> Iterator[Row]:
@@ -87,8 +86,7 @@ def baseline(study: OnlineStudy) -> Iterator[tuple[str, int, list[tuple[Samples,
     ]
     for label, shift, k, batch in forms:
         said = predictions(played.labels, k, shift, batch)
-        places = np.arange(shift, len(played.main))
-        evaluated = Evaluated(places, said[places] == played.labels[places])
+        evaluated = Evaluated(up_to(len(played.main), shift), said[shift:] == played.labels[shift:])
         counts: list[tuple[Samples, Counts]] = [("all", counted(played, evaluated))]
         if len(played.playing.shifts) > 1:
             counts.append(("common", counted(played, evaluated, common(played))))

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from seqsearch.core.bits import unpacked
 from seqsearch.core.outcomes import EdgeResult
-from seqsearch.streams.playing import Played, View
+from seqsearch.streams.playing import Played, Positions, View
+from seqsearch.streams.rows import pieces, up_to
 
 MOST_BLOCKS = 2_000
 Samples = Literal["all", "common", "unseen"]
@@ -36,7 +37,7 @@ class Evaluated:
         right: flags ``[n]`` of correct predictions.
     """
 
-    places: NDArray[np.int64]
+    places: Positions
     right: Flags
 
 
@@ -69,7 +70,7 @@ def by_view(played: Played, window: int, checkpoint_every: int, results: Sequenc
         ValueError: a result does not hold as many flags as samples were to be evaluated.
     """
     views = played.playing.views(window)
-    places: dict[View, list[NDArray[np.int64]]] = {v: [] for v in views}
+    places: dict[View, list[Positions]] = {v: [] for v in views}
     right: dict[View, list[Flags]] = {v: [] for v in views}
     for number, result in enumerate(results):
         if result.status != "ok":
@@ -84,7 +85,7 @@ def by_view(played: Played, window: int, checkpoint_every: int, results: Sequenc
             first += len(own)
         if first > len(flags):
             raise ValueError(f"segment {number} has {len(flags)} flags for {first} samples")
-    nothing = np.zeros(0, dtype=np.int64)
+    nothing = played.main[:0]
     return {
         v: Evaluated(np.concatenate([nothing, *places[v]]), np.concatenate([nothing.astype(bool), *right[v]]))
         for v in views
@@ -113,22 +114,25 @@ def counted(played: Played, evaluated: Evaluated, chosen: Flags | None = None) -
     """By block of the order that was evaluated; ``chosen`` [main part, by place]: leave others out."""
     length = block_length(played)
     blocks = -(-len(played.main) // length)
-    kept = slice(None) if chosen is None else chosen[evaluated.places]
-    of = evaluated.places[kept] // length
-    n = np.bincount(of, minlength=blocks)
-    right = np.bincount(of, weights=evaluated.right[kept], minlength=blocks).astype(np.int64)
+    n, right = np.zeros(blocks, dtype=np.int64), np.zeros(blocks, dtype=np.int64)
+    for piece in pieces(len(evaluated.places)):
+        places, flags = evaluated.places[piece], evaluated.right[piece]
+        if chosen is not None:
+            places, flags = places[chosen[places]], flags[chosen[places]]
+        n += np.bincount(places // length, minlength=blocks)
+        right += np.bincount(places[flags] // length, minlength=blocks)
     return Counts(n, right)
 
 
 def common(played: Played) -> Flags:
     """Places ``[n]`` that are evaluated at every shift."""
-    return np.arange(len(played.main)) >= max(played.playing.shifts)
+    return up_to(len(played.main)) >= max(played.playing.shifts)
 
 
 def unseen(played: Played, learned: int, evaluated: int) -> Flags:
     """Places ``[n]`` of the order ``evaluated`` that a learner in the order ``learned`` has not seen when they are evaluated."""
     b = played.playing.batch
-    at = played.rank(learned)[played.order(evaluated)]
+    at = played.place_of(learned, played.played_at(evaluated, up_to(len(played.main))))
     return at // b >= np.arange(len(at)) // b
 
 

@@ -16,6 +16,7 @@ from protocols.online.settings import OnlineSettings
 from seqsearch.core.errors import UserError
 from seqsearch.core.grammar import Item, parse_items
 from seqsearch.core.notices import notice
+from seqsearch.core.once import forget
 from seqsearch.core.paths import at_home
 from seqsearch.core.registry import load, located, located_text
 from seqsearch.core.text import counted
@@ -155,11 +156,12 @@ def prepare(settings: OnlineSettings, states: Path, device: str, directory: Path
     )
     items = list(variants(settings, directory))
     parted = Played(playing)
+    forget("stream", playing.stream)  # with its times, which nobody needs on
     if not settings.shifts:
         notice("choosing the shift S from labels alone ...")
     choice = None if settings.shifts else chosen_shift(parted, settings)
     shifts = settings.shifts if choice is None else (int(choice.shift or 0),)
-    playing = replace(playing, shifts=tuple(dict.fromkeys((0, *shifts))))
+    played = parted.shifted(tuple(dict.fromkeys((0, *shifts))))
     files = {b: str((directory / at_home(f)).absolute()) for b, f in settings.weight_files().items()}
     world = World(
         "",
@@ -171,9 +173,9 @@ def prepare(settings: OnlineSettings, states: Path, device: str, directory: Path
         precision=settings.precision,
         scenario="stream",
         augment=settings.augment,
-        playing=playing,
+        playing=played.playing,
     )
-    world.__dict__["played"] = Played(playing, parted.stream)  # what was opened is not opened again
+    world.__dict__["played"] = played  # what was opened is not opened again
     default = _default_backbone(settings, world, directory)
     notice(f"reading code and weights of {counted(len(items), 'learner')} ...")
     methods = tuple(world.spec(item, default) for item in items)

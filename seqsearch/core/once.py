@@ -22,6 +22,11 @@ def opened_once() -> Iterator[None]:
         _kept.reset(before)
 
 
+def forget(kind: str, text: str) -> None:
+    """In such a block, let go of what was opened: whoever needs it on holds it, and it may be large."""
+    (_kept.get() or {}).pop((kind, text), None)
+
+
 def once(kind: str, text: str, build: Callable[[str], T]) -> T:
     """``build(text)``, or, in such a block, what it gave before for this kind and text."""
     kept = _kept.get()

@@ -96,9 +96,9 @@ def predictions(labels: Stream, window: int, shift: int = 0, batch: int = 1) -> 
     (k,), (S,), (B,) = rising([window], 1, "windows"), rising([shift], 0, "shifts"), rising([batch], 1, "batches")
     mode = np.empty(len(found), np.int32)
     modes(found, k, C, mode)
-    i = np.arange(len(found))
-    shown = i - i % B - S
-    return np.where(shown >= 0, mode[np.maximum(shown, 0)], -1).astype(np.int32)
+    batches, unknown = -(-len(found) // B), -(-S // B)  # batches in which nothing has been revealed
+    shown = np.concatenate([np.full(unknown, -1, np.int32), mode[unknown * B - S :: B]])[:batches]
+    return np.repeat(shown, B)[: len(found)]
 
 
 def sweep(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqsearch.core.errors import UserError
-from seqsearch.pools.base import Pool, Rows
+from seqsearch.pools.base import Pool
 
 StreamPart = Literal["search", "main", "holdout"]
 STREAM_PARTS: tuple[StreamPart, ...] = ("search", "main", "holdout")
@@ -39,9 +39,9 @@ class Stream:
     digest: str
     classes: tuple[str, ...]
     labels: Labels
-    times: NDArray[np.int64]
+    times: NDArray[np.integer[Any]]
     pool: Pool
-    rows: Rows
+    rows: NDArray[np.integer[Any]]
     given: NDArray[np.uint8] | None = None
     known: Mapping[str, float] = field(default_factory=dict)
 

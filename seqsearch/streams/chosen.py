@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from seqsearch.core.digests import digest_of
 from seqsearch.pools.base import Pool, Rows, SplitSizes, View, checked_rows, is_captioned
 from seqsearch.streams.base import Labels
-from seqsearch.streams.rows import by_class, counted, rows_of
+from seqsearch.streams.rows import Samples, by_class, counted, rows_of
 
 if TYPE_CHECKING:
     from seqsearch.pools.union import Union
@@ -40,7 +40,7 @@ class Chosen:
         self.split_sizes = SplitSizes()
         self.given: NDArray[np.uint8] | None = None
         order = by_class(labels)
-        self.sample_rows = rows_of(order)
+        self.sample_rows: Samples = rows_of(order)
         """Row of each sample ``[n]``."""
         self._selected = selected[order]
         self.classes = counted(names, labels, groups)

@@ -27,8 +27,8 @@ METADATA = b"seqsearch.stream"
 VERSION = 1
 PAYLOADS = ("image", "path", "features")
 """Columns that say what a sample is."""
-MAX_ROWS = 1 << 16
-"""Rows in a row group, at most."""
+MAX_ROWS = 20_000
+"""Rows in a row group, at most: recent versions of pyarrow begin another page after so many."""
 MAX_BYTES = 64 << 20
 """Bytes of images, paths or features in a row group, at most (one may be larger)."""
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import ClassInfo, Pool
@@ -19,7 +17,7 @@ from seqsearch.streams.base import Stream
 from seqsearch.streams.columns import Columns, read_columns, readable
 from seqsearch.streams.files import StreamImages
 from seqsearch.streams.layout import METADATA
-from seqsearch.streams.rows import Samples, by_class, counted, rows_of
+from seqsearch.streams.rows import Samples, by_class, counted, rows_of, up_to
 from seqsearch.streams.vectors import Vectors, WithoutImages
 
 FILES = "files-"
@@ -43,7 +41,7 @@ def build(path: str) -> Stream:
         order = by_class(labels)
         classes = counted(names, labels, file.stem)
         pool = _pool(path, digest_of(content, [c.count for c in classes], order), classes, opened, columns, order)
-    times = np.arange(len(labels)) if columns.times is None else columns.times
+    times = up_to(len(labels)) if columns.times is None else columns.times
     digest = digest_of("stream", content, names, labels, columns.times, columns.parts)
     return Stream(path, digest, names, labels, times, pool, rows_of(order), columns.parts)
 

@@ -10,7 +10,7 @@ The package `seqsearch.pools.parts` has nothing to do with these parts: it holds
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,10 @@ from numpy.typing import NDArray
 from seqsearch.core.digests import seed_of
 from seqsearch.core.errors import UserError
 from seqsearch.streams.base import STREAM_PARTS, Labels, Stream
-from seqsearch.streams.rows import by_class
+from seqsearch.streams.rows import Samples, by_class, pieces, tally
+
+Value = TypeVar("Value", bound=np.generic)
+Flags = NDArray[np.bool_]
 
 SEARCH, MAIN, HOLDOUT = range(len(STREAM_PARTS))
 GAP = 16
@@ -31,27 +34,38 @@ makes the gap smaller than `GAP`."""
 
 def usual_gap(labels: Labels) -> int:
     """The gap that `bursts` uses by default: `GAP`, or less where classes are few (`BY_CHANCE`), but at least 1."""
-    shares = np.bincount(labels) / len(labels)
+    shares = tally(labels) / len(labels)
     return int(np.clip(BY_CHANCE / (shares**2).sum(), 1, GAP))
 
 
-def bursts(labels: Labels, gap: int | None = None) -> NDArray[np.signedinteger[Any]]:
+def bursts(labels: Labels, gap: int | None = None) -> NDArray[np.int64]:
     """Number of the burst of each sample ``[n]``; bursts are numbered by their first sample.
 
     A burst is a sequence of samples of one class, each at most ``gap`` positions after the sample of this class before it
     (`usual_gap` if None). With ``gap=1`` bursts are runs of equal labels.
     """
-    gap = usual_gap(labels) if gap is None else gap
-    n, order = len(labels), by_class(labels)
-    classes = labels[order]
+    order, begins, number = _sorted(labels, usual_gap(labels) if gap is None else gap)
+    return _of_samples(number, order, begins)
+
+
+def _sorted(labels: Labels, gap: int) -> tuple[Samples, Flags, NDArray[np.int64]]:
+    """Samples ``[n]`` class by class, which of them begin a burst, and the number of each burst in this order."""
+    n, order, counts = len(labels), by_class(labels), tally(labels)
     begins = np.ones(n, dtype=np.bool_)
-    begins[1:] = (classes[1:] != classes[:-1]) | (np.diff(order) > gap)
-    firsts = order[begins]  # the first sample of each burst
-    kind: type[np.signedinteger[Any]] = np.int32 if n < 1 << 31 else np.int64
-    number = np.empty(len(firsts), dtype=kind)
-    number[np.argsort(firsts)] = np.arange(len(firsts))
-    found = np.empty(n, dtype=kind)
-    found[order] = number[np.cumsum(begins, dtype=kind) - kind(1)]
+    for piece in pieces(n - 1):
+        begins[1:][piece] = order[1:][piece] - order[:-1][piece] > gap
+    begins[(np.cumsum(counts) - counts)[counts > 0]] = True
+    number = np.empty(np.count_nonzero(begins), dtype=np.int64)
+    number[np.argsort(order[begins])] = np.arange(len(number))
+    return order, begins, number
+
+
+def _of_samples(values: NDArray[Value], order: Samples, begins: Flags) -> NDArray[Value]:
+    """The value of the burst of each sample ``[n]``, from the values of bursts in the order of `_sorted`."""
+    found, begun = np.empty(len(order), dtype=values.dtype), 0
+    for piece in pieces(len(order)):
+        found[order[piece]] = values[begun - 1 + np.cumsum(begins[piece])]
+        begun += int(np.count_nonzero(begins[piece]))
     return found
 
 
@@ -74,8 +88,9 @@ def parts_of(stream: Stream, search: float, holdout: float, seed: int) -> NDArra
     parts = np.full(len(stream), MAIN, dtype=np.uint8) if stream.given is None else np.array(stream.given)
     shares = {SEARCH: search, MAIN: 1.0, HOLDOUT: holdout}
     if not (parts == SEARCH).any():
-        main = parts == MAIN
-        parts[main & (np.cumsum(main, dtype=np.int64) <= round(search * int(main.sum())))] = SEARCH
+        main = parts[whole := parts == MAIN]
+        main[: round(search * len(main))] = SEARCH
+        parts[whole] = main
     if not (parts == HOLDOUT).any():
         main = parts == MAIN
         held = _held_out(np.asarray(stream.labels[main]), holdout, seed)
@@ -88,15 +103,15 @@ def parts_of(stream: Stream, search: float, holdout: float, seed: int) -> NDArra
     return parts
 
 
-def _held_out(labels: Labels, share: float, seed: int) -> NDArray[np.bool_]:
+def _held_out(labels: Labels, share: float, seed: int) -> Flags:
     """Which samples ``[n]`` are held out: as many whole bursts, in random order, as fit into the share; at least one if it is not
     0."""
-    burst_of = bursts(labels)
-    sizes = np.bincount(burst_of)
+    order, begins, number = _sorted(labels, usual_gap(labels))
+    sizes = np.empty_like(number)
+    sizes[number] = np.diff(np.flatnonzero(begins), append=len(labels))
     drawn = np.random.Generator(np.random.Philox(seed_of("holdout", seed))).permutation(len(sizes))
     total = np.cumsum(sizes[drawn])
     fitting = int(np.searchsorted(total, share * len(labels), side="right"))
     chosen = np.zeros(len(sizes), dtype=np.bool_)
     chosen[drawn[: max(fitting, 1) if share else 0]] = True
-    found: NDArray[np.bool_] = chosen[burst_of]
-    return found
+    return _of_samples(chosen[number], order, begins)

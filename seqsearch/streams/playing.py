@@ -7,22 +7,22 @@ the model has learned from batches before ``b`` alone, so the first sample evalu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seqsearch.core.digests import digest_of, seed_of
 from seqsearch.core.errors import UserError
 from seqsearch.pools.base import Pool, Rows
-from seqsearch.streams.base import Labels, Stream
+from seqsearch.streams.base import Stream
 from seqsearch.streams.chosen import Chosen
 from seqsearch.streams.open import build_stream
 from seqsearch.streams.parts import HOLDOUT, MAIN, SEARCH, parts_of
+from seqsearch.streams.rows import Samples, places, rows_of, up_to
 
-Positions = NDArray[np.int64]
+Positions = Samples
 """Of samples in the main part ``[n]``, counted in its own order of time."""
 
 
@@ -67,24 +67,25 @@ class Playing:
 
 
 class Played:
-    """A stream opened and parted. Arrays are as long as the stream; none is copied that need not be."""
+    """A stream opened and parted. Every process of a run has one, so arrays as long as the stream are few and narrow."""
 
     def __init__(self, playing: Playing, stream: Stream | None = None) -> None:
         self.playing = playing
-        self.stream: Stream = stream or build_stream(playing.stream)
+        self.stream: Stream = _without_times(stream or build_stream(playing.stream))
         parts = parts_of(self.stream, playing.search, playing.holdout, playing.seed)
-        self.search, self.main, self.held_out = (np.flatnonzero(parts == code) for code in (SEARCH, MAIN, HOLDOUT))
+        self.search, self.main, self.held_out = (places(parts == code) for code in (SEARCH, MAIN, HOLDOUT))
         """Samples of each part, in order of time."""
+        self.labels = np.asarray(self.stream.labels[parts == MAIN])
+        """Of the main part ``[n]``."""
         self.pool: Pool = self.stream.pool
         """Pool of the images that are learned and evaluated. Images of the search part are never read, and do not
         belong to it."""
         self._kept: Positions | None = None
         if len(self.search) and self.stream.has_images:
-            self._kept = np.flatnonzero(parts != SEARCH)
+            self._kept = places(kept := parts != SEARCH)
             groups = [c.group for c in self.pool.classes]
-            chosen = Chosen(
-                self.pool, self.stream.rows[self._kept], self.stream.labels[self._kept], self.stream.classes, groups
-            )
+            selected = self.stream.rows[kept].astype(np.int64)
+            chosen = Chosen(self.pool, selected, self.stream.labels[kept], self.stream.classes, groups)
             self.pool, self._rows = chosen, chosen.sample_rows
         self._orders: dict[int, Positions] = {}
         self._ranks: dict[int, Positions] = {}
@@ -104,12 +105,23 @@ class Played:
                 "take a smaller shift or a longer stream"
             )
 
+    def shifted(self, shifts: tuple[int, ...]) -> Played:
+        """The same parts, evaluated at other shifts.
+
+        Raises:
+            UserError: a shift is no multiple of the batch, or leaves no sample.
+        """
+        found = copy(self)
+        found.playing = replace(self.playing, shifts=shifts)
+        found._check()
+        return found
+
     def rows(self, samples: Positions) -> Rows:
         """Row ``[n]`` in `pool` of samples of the main part or the holdout, by their places in the stream."""
         if self._kept is None:
-            return np.asarray(self.stream.rows[samples])
-        found: Rows = self._rows[np.searchsorted(self._kept, samples)]
-        return found
+            return np.asarray(self.stream.rows[samples], dtype=np.int64)
+        found = self._rows[np.searchsorted(self._kept, samples.astype(self._kept.dtype, copy=False))]
+        return found.astype(np.int64)
 
     @property
     def steps(self) -> int:
@@ -121,28 +133,26 @@ class Played:
         """Classes that can occur."""
         return len(self.stream.classes)
 
-    @cached_property
-    def labels(self) -> Labels:
-        """Of the main part ``[n]``."""
-        return np.asarray(self.stream.labels[self.main])
+    def played_at(self, window: int, places: Positions) -> Positions:
+        """Positions ``[m]`` of the samples that are played at these places: in order of time, or shuffled within windows."""
+        return self._order(window)[places] if window else places
 
-    def order(self, window: int) -> Positions:
-        """Position ``[n]`` of the sample that is played at each place: in order of time, or shuffled within windows."""
+    def place_of(self, window: int, positions: Positions) -> Positions:
+        """Places ``[m]`` at which these positions are played: the inverse of `played_at`."""
+        return self._rank(window)[positions] if window else positions
+
+    def _order(self, window: int) -> Positions:
         if window not in self._orders:
-            found = np.arange(len(self.main))
-            if window:
-                generator = np.random.Generator(np.random.Philox(seed_of("window", self.playing.seed, window)))
-                for first in range(0, len(found), window):
-                    found[first : first + window] = generator.permutation(found[first : first + window])
+            found = up_to(len(self.main))
+            generator = np.random.Generator(np.random.Philox(seed_of("window", self.playing.seed, window)))
+            for first in range(0, len(found), window):
+                found[first : first + window] = generator.permutation(found[first : first + window])
             self._orders[window] = found
         return self._orders[window]
 
-    def rank(self, window: int) -> Positions:
-        """Place ``[n]`` at which each position is played: the inverse of `order`."""
+    def _rank(self, window: int) -> Positions:
         if window not in self._ranks:
-            found = np.empty(len(self.main), dtype=np.int64)
-            found[self.order(window)] = np.arange(len(self.main))
-            self._ranks[window] = found
+            self._ranks[window] = rows_of(self._order(window))
         return self._ranks[window]
 
     def evaluated(self, window: int, view: View, step: int) -> Positions:
@@ -152,18 +162,18 @@ class Played:
         """
         b = self.playing.batch
         first = step * b + view.shift
-        found = self.order(view.window)[first : first + b]
-        return found if view.window == window else found[self.rank(window)[found] >= step * b]
+        found = self.played_at(view.window, np.arange(first, min(first + b, len(self.main))))
+        return found if view.window == window else found[self.place_of(window, found) >= step * b]
 
     def places(self, window: int, view: View, begin: int, end: int) -> Positions:
         """Places in the order of ``view`` of all that the steps ``begin .. end-1`` evaluate for it (`evaluated`), step by
         step."""
         b = self.playing.batch
-        found = np.arange(begin * b + view.shift, min(end * b + view.shift, len(self.main)))
+        found = up_to(min(end * b + view.shift, len(self.main)), begin * b + view.shift)
         if view.window == window:
             return found
         steps = (found - view.shift) // b
-        return found[self.rank(window)[self.order(view.window)[found]] >= steps * b]
+        return found[self.place_of(window, self.played_at(view.window, found)) >= steps * b]
 
     def sizes(self, window: int, begin: int, end: int) -> tuple[int, ...]:
         """Samples that the steps ``begin .. end-1`` evaluate for each view, of a learner that is given the order of
@@ -176,3 +186,8 @@ class Played:
         return digest_of(
             "played", self.stream.digest, p.batch, p.shifts, p.windows, p.search, p.holdout, p.seed, p.trace, window
         )
+
+
+def _without_times(stream: Stream) -> Stream:
+    """Samples are played in order, whatever their times: those of millions would take most of the memory."""
+    return replace(stream, times=np.empty(0, dtype=np.int64))

@@ -76,7 +76,7 @@ class Vectors(WithoutImages):
         self._starts = np.concatenate([[0], np.cumsum(opened.group_rows)]).astype(np.int64)
         ends = [opened.span(g, "features")[1] for g in range(len(opened.group_rows))]
         self._ends = np.array(ends, dtype=np.int64)
-        self._map: NDArray[np.uint8] | None = None
+        self._map: mmap.mmap | None = None
         self._check(opened)
 
     def _check(self, opened: ParquetFile) -> None:
@@ -119,12 +119,12 @@ class Vectors(WithoutImages):
         # length.
         group = np.searchsorted(self._starts, samples, side="right") - 1
         places = self._ends[group] - (self._starts[group + 1] - samples) * self._stride
-        if int(self._ends.max(initial=0)) > len(self._map):
+        if int(self._ends.max(initial=0)) > min(len(self._map), self._map.size()):  # to read beyond its end is fatal
             raise UserError(
                 f"stream {self.name!r} cannot be read any more: the file has been changed: restore it, then resume"
             )
         # Each value begins with its length (PREFIX bytes), which must be that of ``dim`` floats: else the file is another.
-        whole = np.lib.stride_tricks.sliding_window_view(self._map, self._stride)[places]
+        whole = np.lib.stride_tricks.sliding_window_view(np.frombuffer(self._map, np.uint8), self._stride)[places]
         if (whole[:, :PREFIX] != np.frombuffer((WIDTH * self.dim).to_bytes(PREFIX, "little"), np.uint8)).any():
             raise UserError(f"stream {self.name!r} is not as it should be, or the file has been changed: make it again")
         return np.ascontiguousarray(whole[:, PREFIX:]).view("<f4").astype(np.float32, copy=False)
@@ -140,10 +140,9 @@ def features_are_bytes(opened: ParquetFile) -> bool:
     return bool(pa.types.is_binary(opened.schema.field("features").type))
 
 
-def _mapped(path: Path) -> NDArray[np.uint8]:
-    """A file as bytes ``[n]``."""
+def _mapped(path: Path) -> mmap.mmap:
     try:
         with open(open_regular(path), "rb") as file:
-            return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint8)
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise BadParquet(str(error)) from None

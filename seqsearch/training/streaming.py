@@ -21,7 +21,7 @@ from seqsearch.core.errors import AccessError
 from seqsearch.learners.base import Learner, LearnerContext
 from seqsearch.methods.base import Caps, FitReport, Footprint, Method
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.streams.playing import Played
+from seqsearch.streams.playing import Played, Positions
 from seqsearch.training.failures import WrongAnswer
 from seqsearch.training.scenario import array_of
 
@@ -131,20 +131,20 @@ class SegmentData:
     seed: int
     replicate: int
 
-    def batch(self, places: NDArray[np.int64], labelled: bool = False) -> Batch:
+    def batch(self, places: Positions, labelled: bool = False) -> Batch:
         """Samples by their places in the order that is played."""
-        return self.at(self.played.order(self.window)[places], labelled)
+        return self.at(self.played.played_at(self.window, places), labelled)
 
-    def at(self, positions: NDArray[np.int64], labelled: bool = False) -> Batch:
+    def at(self, positions: Positions, labelled: bool = False) -> Batch:
         """Samples by their positions in the main part."""
         labels = None
         if labelled:
             labels = torch.from_numpy(self.played.labels[positions].astype(np.int64)).to(self.source.device)
         return Batch(self.played.rows(self.played.main[positions]), self.source, labels)
 
-    def labels(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def labels(self, places: Positions) -> NDArray[np.int64]:
         """By places in the order that is played."""
-        found: NDArray[np.int64] = self.played.labels[self.played.order(self.window)[places]].astype(np.int64)
+        found: NDArray[np.int64] = self.played.labels[self.played.played_at(self.window, places)].astype(np.int64)
         return found
 
 
@@ -179,9 +179,7 @@ class StreamedLearner(Method):
         self.right = {i: np.concatenate(flags) for i, flags in right.items()}
         return FitReport(notes={f"{name}_seconds": s for name, s in self.seconds.items()})
 
-    def evaluate(
-        self, data: SegmentData, positions: NDArray[np.int64], batch: Batch | None = None
-    ) -> NDArray[np.bool_]:
+    def evaluate(self, data: SegmentData, positions: Positions, batch: Batch | None = None) -> NDArray[np.bool_]:
         """Which samples ``[n]`` of the main part are classified right; ``batch``: these samples, if they are at hand."""
         if not len(positions):
             return np.zeros(0, dtype=np.bool_)

@@ -195,6 +195,52 @@ def test_streams_without_images(features, reads, learners, tmp_path):
     assert near.get("ncm", 1.0) > 0.9 > near["blind"]
 
 
+CUTS = """
+import os
+import torch
+from seqsearch.learners.base import Learner
+
+class Cuts(Learner):
+    def predict(self, batch):
+        return batch.frozen.argmax(1) % 4
+    def learn(self, step):
+        if step.number == 30 and os.path.exists("CUT"):
+            os.truncate("STREAM", 5000)
+    def state_dict(self):
+        return {}
+    def load_state_dict(self, state):
+        pass
+"""
+
+
+def test_a_stream_that_is_cut_off_while_it_is_played_ends_in_one_line_and_the_run_goes_on(tmp_path):
+    stream, own, cut = stream_of(tmp_path, features=True), tmp_path / "own.py", tmp_path / "cut"
+    own.write_text(CUTS.replace("CUT", str(cut)).replace("STREAM", str(stream)))
+    given = ["--methods", f"{own}:Cuts", "--stream", stream, "--batch", "4", "--shift", "8", "--checkpoint-every", "10"]
+    assert online(*given, "--out", tmp_path / "whole").exit_code == 0
+    whole, cut_off = stream.read_bytes(), tmp_path / "run"
+    cut.touch()
+    ended = online(*given, "--out", cut_off)
+    assert ended.exit_code == 2, ended.output
+    [line] = [x for x in messages(ended.stderr) if "restore" in x]
+    assert line.startswith("seqsearch: ")
+    assert "the file has been changed: restore it, then resume" in line
+    journal = (cut_off / "journal.jsonl").read_bytes()
+    assert journal.count(b'"trained"') >= 3, "what was learned before is kept"
+    stream.unlink()
+    gone = online("--resume", cut_off)
+    assert gone.exit_code == 2, gone.output
+    [line] = messages(gone.stderr)
+    assert f"stream '{stream}' does not exist" in line
+    cut.unlink()
+    stream.write_bytes(whole)
+    assert online("--resume", cut_off).exit_code == 0
+    assert (cut_off / "journal.jsonl").read_bytes().startswith(journal)
+    timed = ["run_id", "learning_seconds", "judging_seconds"]
+    a, b = (pd.read_parquet(tmp_path / n / "figures.parquet").drop(columns=timed) for n in ("whole", "run"))
+    pd.testing.assert_frame_equal(a, b)
+
+
 def test_what_is_no_learner_is_refused_before_anything_is_made(tmp_path):
     (tmp_path / "own.py").write_text("class Not: pass\n")
     assert "is no learner: derive its class" in refused(tmp_path, *SMALL, "--methods", f"{tmp_path}/own.py:Not")

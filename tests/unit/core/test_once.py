@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.once import opened_once
+from seqsearch.core.once import forget, opened_once
 from seqsearch.pools.open import build_pool
 
 
@@ -20,6 +20,15 @@ def test_a_pool_is_opened_once_in_a_block_and_anew_without() -> None:
     assert build_pool("glyphs:classes=3") is not first
     with opened_once():
         assert build_pool("glyphs:classes=3") is not first
+
+
+def test_what_is_forgotten_is_opened_anew() -> None:
+    with opened_once():
+        first = build_pool("glyphs:classes=3")
+        forget("pool", "glyphs:classes=3")
+        assert build_pool("glyphs:classes=3") is not first
+        forget("pool", "glyphs:classes=4")  # never opened
+    forget("pool", "glyphs:classes=3")  # outside of a block
 
 
 def test_what_could_not_be_opened_is_tried_again(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from protocols.online.counted import (
 )
 from seqsearch.core.bits import packed
 from seqsearch.core.outcomes import ClassifierCounts, EdgeResult
+from seqsearch.streams import rows as rows_module
 from seqsearch.streams.playing import Played, Playing, View
 
 STEPS = 7
@@ -56,7 +57,7 @@ def test_every_flag_comes_to_its_sample(played, window):
     found = by_view(played, window, STEPS, results(played, window))
     assert set(found) == set(played.playing.views(window))
     for view, evaluated in found.items():
-        positions = played.order(view.window)[evaluated.places]
+        positions = played.played_at(view.window, evaluated.places)
         assert evaluated.right.tolist() == [oracle(view, p) for p in positions.tolist()]
         assert len(np.unique(evaluated.places)) == len(evaluated.places)
         if view.window == window:
@@ -87,6 +88,15 @@ def test_counts_by_block_are_counts(played):
     assert whole.n[-1] == len(played.main) % block_length(played) or block_length(played)
 
 
+def test_counts_in_pieces_are_the_same(played, monkeypatch):
+    evaluated = by_view(played, 0, STEPS, results(played, 0))[View(0, 32)]
+    whole = [counted(played, evaluated, chosen) for chosen in (None, common(played))]
+    monkeypatch.setattr(rows_module, "PIECE", 37)
+    for before, chosen in zip(whole, (None, common(played)), strict=True):
+        after = counted(played, evaluated, chosen)
+        assert (after.n.tolist(), after.right.tolist()) == (before.n.tolist(), before.right.tolist())
+
+
 def test_both_cells_of_a_column_are_of_the_same_samples(played):
     """Trained ordered and trained shuffled, evaluated in one order: where one had seen a sample, both leave it out."""
     rows = {
@@ -106,14 +116,14 @@ def test_both_cells_of_a_column_are_of_the_same_samples(played):
 
 
 def test_unseen_is_what_it_says(played):
-    b = played.playing.batch
+    b, places = played.playing.batch, np.arange(len(played.main))
     for learned, evaluated in ((0, 64), (64, 0), (0, 0)):
         seen: set[int] = set()
         mask = unseen(played, learned, evaluated)
         for step in range(played.steps):
             for place in range(step * b, min((step + 1) * b, len(played.main))):
-                assert mask[place] == (played.order(evaluated)[place] not in seen)
-            seen |= set(played.order(learned)[step * b : (step + 1) * b].tolist())
+                assert mask[place] == (played.played_at(evaluated, places)[place] not in seen)
+            seen |= set(played.played_at(learned, places[step * b : (step + 1) * b]).tolist())
 
 
 def test_nothing_judged_is_nothing(played):

@@ -72,6 +72,12 @@ def test_several_row_groups_are_read_as_one(tmp_path: Path, monkeypatch: pytest.
     assert [int(stream.classes[c]) for c in stream.labels] == labels.tolist()
 
 
+def test_more_samples_than_a_page_holds_are_read(tmp_path: Path) -> None:
+    path, features, _ = features_file(tmp_path, 45_000)
+    stream: Any = build_stream(str(path))
+    assert (stream.pool.given_features(stream.rows) == features).all()
+
+
 def test_a_file_of_others_needs_a_label_only(tmp_path: Path) -> None:
     stream = build_stream(written(tmp_path / "s.parquet", label=[5, 2, 5, 2]))
     assert (stream.classes, stream.labels.tolist(), stream.times.tolist()) == (("2", "5"), [1, 0, 1, 0], [0, 1, 2, 3])
@@ -233,6 +239,15 @@ def test_features_that_were_changed_afterwards_are_refused(tmp_path: Path) -> No
         file.seek(at - 4)
         file.write(b"\xff")
     with pytest.raises(UserError, match="not as it should be"):
+        stream.pool.given_features(stream.rows)
+
+
+def test_features_that_were_cut_off_while_they_are_read_are_refused(tmp_path: Path) -> None:
+    path, features, _ = features_file(tmp_path, 3000)
+    stream: Any = build_stream(str(path))
+    assert (stream.pool.given_features(stream.rows) == features).all()
+    os.truncate(path, 5000)
+    with pytest.raises(UserError, match="the file has been changed: restore it, then resume"):
         stream.pool.given_features(stream.rows)
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqsearch.core.errors import UserError
+from seqsearch.streams import rows
 from seqsearch.streams.base import Stream
 from seqsearch.streams.parts import HOLDOUT, MAIN, SEARCH, bursts, parts_of
 from seqsearch.streams.playing import Played, Playing, View
@@ -40,6 +41,17 @@ def bursts_one_by_one(labels: np.ndarray, gap: int) -> list[int]:
 @given(LABELS, st.integers(1, 20))
 def test_bursts_are_those_found_one_by_one(labels: np.ndarray, gap: int) -> None:
     assert bursts(labels, gap).tolist() == bursts_one_by_one(labels, gap)
+
+
+@given(LABELS, st.integers(1, 9), st.integers(1, 20))
+def test_samples_are_sorted_piece_by_piece(labels: np.ndarray, piece: int, gap: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "PIECE", piece)
+        order = by_class(labels)
+        assert order.tolist() == np.argsort(labels, kind="stable").tolist()
+        assert rows_of(order)[order].tolist() == list(range(len(labels)))
+        assert rows.tally(labels, 6).tolist() == np.bincount(labels, minlength=6).tolist()
+        assert bursts(labels, gap).tolist() == bursts_one_by_one(labels, gap)
 
 
 @given(LABELS, st.floats(0, 0.5), st.floats(0.01, 0.5), st.integers(0, 3))
@@ -88,27 +100,46 @@ def played(windows: tuple[int, ...], shifts: tuple[int, ...] = (0, 20)) -> Playe
 @given(st.integers(2, 400))
 def test_the_order_is_a_permutation_within_windows(window: int) -> None:
     p = PLAYED
-    order = p.order(window)
+    places = np.arange(len(p.main))
+    order = p.played_at(window, places)
     for first in range(0, len(order), window):
         assert sorted(order[first : first + window]) == list(range(first, min(first + window, len(order))))
-    assert (p.rank(window)[order] == np.arange(len(order))).all()
-    assert (p.order(0) == np.arange(len(order))).all()
+    assert (p.place_of(window, order) == places).all()
+    assert (p.played_at(0, places) == places).all()
+    assert (p.place_of(0, places) == places).all()
 
 
 PLAYED = played(())
+
+
+def test_other_shifts_leave_the_parts_as_they_are() -> None:
+    found = PLAYED.shifted((0, 50))
+    assert found.main is PLAYED.main
+    assert (found.playing.shifts, PLAYED.playing.shifts) == ((0, 50), (0, 20))
+    assert found.identity(0) == played((), (0, 50)).identity(0)
+    with pytest.raises(UserError, match="no multiple of the batch"):
+        PLAYED.shifted((0, 55))
+
+
+def test_arrays_of_all_samples_are_narrow() -> None:
+    """Each worker has them: at 40 million samples each byte is 40 MB for a process."""
+    p = Played(Playing("s", 10), stream_of(np.arange(300, dtype=np.uint16) // 5 % 4))
+    own = [v for v in (*vars(p).values(), *vars(p.stream).values()) if isinstance(v, np.ndarray)]
+    assert sum(v.nbytes for v in own) <= 12 * len(p.stream), "labels twice, rows, samples of the parts"
 
 
 @pytest.mark.parametrize("window", [0, 7, 50])
 def test_nothing_is_judged_that_was_revealed(window: int) -> None:
     p = played((7, 50))
     batch, n = p.playing.batch, len(p.main)
+    order = p.played_at(window, np.arange(n))
     for view in p.playing.views(window):
         evaluated = [p.evaluated(window, view, step) for step in range(p.steps)]
         for step, positions in enumerate(evaluated):
-            assert not set(positions.tolist()) & set(p.order(window)[: step * batch].tolist())
+            assert not set(positions.tolist()) & set(order[: step * batch].tolist())
         assert p.sizes(window, 0, p.steps)[p.playing.views(window).index(view)] == sum(map(len, evaluated))
         if view.window == window:
-            assert np.concatenate(evaluated).tolist() == p.order(window)[view.shift :].tolist()
+            assert np.concatenate(evaluated).tolist() == order[view.shift :].tolist()
             assert sum(map(len, evaluated)) == n - view.shift
     assert p.playing.views(0)[0] == View(0, 0)
 

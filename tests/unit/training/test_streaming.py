@@ -56,12 +56,13 @@ def by_hand(world, window=0):
     learner = trainer.fresh(key(world)).learner
     views = played.playing.views(window)
     right = {v: [] for v in views}
-    order = played.order(window)
+    n = len(played.main)
+    order = played.played_at(window, np.arange(n))
     seen = set()
     for step in range(played.steps):
         for v in views:
             start = step * 32 + v.shift
-            at = [p for p in played.order(v.window)[start : start + 32] if p not in seen]
+            at = [p for p in played.played_at(v.window, np.arange(start, min(start + 32, n))) if p not in seen]
             if at:
                 rows = played.rows(played.main[at])
                 features = torch.from_numpy(np.array(source.features.rows(rows)))
