@@ -1,9 +1,9 @@
 """Hardness of found sequences by trainings of an expensive method: full, with surrogates, screened, or drawn.
 
-    nice python -m benchmarks.search.cheaper [--seeds 10] [--at-a-time 2] [--scratch runs/cheaper] [--write]
+    nice python -m benchmarks.search.cheaper [--seeds 10] [--at-a-time 2] [--scratch runs/cheaper] [--write [NAME]]
 
-For each study seed (first task, split, training noise) on the glyph pool, sequences for a method that trains its
-network are of
+docs/real.md has the command for a pool of pictures. For each study seed (first task, split, training noise) on the
+pool, sequences for a method that trains its network are of
 
 - *full search* with 2, 4 or 8 candidates evaluated at each step (no look-ahead);
 - *screened*: 8 candidates, of which half or a quarter are evaluated once the fit says something (``--screen-to``);
@@ -22,7 +22,7 @@ four seems a third harder than it is.
 
 Rank correlations (Spearman) with J over the 8 candidates of each step of the full search: of the surrogates' J on the
 same prefixes and candidates, and of the screening's prediction. All trainings are journalled in ``--scratch``, so
-that a killed run goes on. ``--write`` stores benchmarks/results/cheaper.json and draws docs/cheaper.svg.
+that a killed run goes on. ``--write`` stores the results; without a name it also draws docs/cheaper.svg.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ from seqsearch.planners.replicates import scoring
 from seqsearch.stats.accuracy import acc, reward
 from seqsearch.training.device import pin_threads
 
+NAME = "cheaper"
+"""Of the results on glyphs, which docs/cheaper.svg shows."""
 PLOT = Path(__file__).parents[2] / "docs" / "cheaper.svg"
 FULL, SCREENED, SURROGATE, WIDE = "full search", "screened", "surrogate", "surrogate, all evaluated"
 GREEDY, RANDOM = "greedy, then random", "best of random"
@@ -206,9 +208,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--at-a-time", type=int, default=1, help="seeds side by side")
     parser.add_argument("--scratch", type=Path, default=Path("runs/cheaper"), help="folder of the trainings")
-    parser.add_argument(
-        "--write", action="store_true", help="write benchmarks/results/cheaper.json and docs/cheaper.svg"
-    )
+    parser.add_argument("--write", nargs="?", const=NAME, metavar="NAME", help="file in benchmarks/results")
     a = parser.parse_args()
     pin_threads()
     with ProcessPoolExecutor(a.at_a_time, initializer=pin_threads) as pool:
@@ -219,8 +219,9 @@ def main() -> None:
     result = {"settings": said, **cheaper_table.summarised(rows, steps), "rows": rows, "steps": steps}
     cheaper_table.show(result)
     if a.write:
-        write_rows("cheaper", result)
-        cheaper_plot.draw(json.loads((RESULTS / "cheaper.json").read_text()), PLOT)
+        write_rows(a.write, result)
+    if a.write == NAME:
+        cheaper_plot.draw(json.loads((RESULTS / f"{NAME}.json").read_text()), PLOT)
 
 
 if __name__ == "__main__":
