@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 from collections.abc import Iterable
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -60,10 +61,13 @@ def write_rows(path: Path, layout: Layout, info: RunInfo, rows: Iterable[Row]) -
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    names = [c.name for c in layout.columns]
-    whole = [
-        {n: _storable(v) for n, v in {**dict.fromkeys(names), **row, "run_id": info.run_id}.items()} for row in rows
-    ]
+    missing, stored = dict.fromkeys(c.name for c in layout.columns), cache(printable)  # a table repeats its texts
+    texts = [c.name for c in layout.columns if "string" in c.type]
+    whole = [{**missing, **row, "run_id": info.run_id} for row in rows]
+    for row in whole:
+        for name in texts:
+            if (value := row[name]) is not None:
+                row[name] = [stored(v) for v in value] if isinstance(value, list) else stored(value)
     keys = {tuple(row[name] for name in layout.key) for row in whole}
     if len(keys) != len(whole):
         key = ", ".join(layout.key)
@@ -75,13 +79,6 @@ def write_rows(path: Path, layout: Layout, info: RunInfo, rows: Iterable[Row]) -
     with atomic_path(path, durable=True) as temporary:
         pq.write_table(table, temporary)
     return whole
-
-
-def _storable(value: Any) -> Any:
-    """Texts as UTF-8, whatever a file name in them holds."""
-    if isinstance(value, list):
-        return [_storable(v) for v in value]
-    return printable(value) if isinstance(value, str) else value
 
 
 def arrow_schema(layout: Layout, config_digest: str) -> Any:
