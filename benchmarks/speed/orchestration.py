@@ -1,17 +1,21 @@
 """How much of their time workers spend training, and what the driver spends on a rollout, as workers and tree grow.
 
     python -m benchmarks.speed.orchestration [--write] [--workers 1,2,8,64] [--seconds 0.1,1,10]
+    python -m benchmarks.speed.orchestration --raylets 1,2,4,8 [--write]
 
 Real Ray, the real fleet, search and journal; only the training is simulated: it sleeps, so that many workers fit on a small
 machine. Workers have as many jobs as they can take (rollouts of random sequences, 3 tasks each); the busy share counts from the
 first start to the last end. The tree: rollouts of 10 tasks that share prefixes, results made up at once in this process, so that
 what is left is the driver's own work; seconds per rollout in the first and in the last tenth of 10,000 nodes.
+
+With ``--raylets``: clusters of so many nodes of Ray on this machine, two workers each, trainings of 1 s.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +41,7 @@ class SleepingBench:
         self.seconds, self.since, self.cache, self.guard = seconds, None, self, Guard(tuple)
 
     @contextlib.contextmanager
-    def having(self, offers: Mapping[str, Any], alone: bool = False) -> Iterator[None]:
+    def context(self, offers: Mapping[str, Any], alone: bool = False) -> Iterator[None]:
         yield
 
     def train(self, edge: Edge) -> EdgeResult:
@@ -55,33 +59,58 @@ def sleeping_bench(world: World, name: str, seconds: float) -> SleepingBench:
     return SleepingBench(seconds)
 
 
-def busy_share(workers: int, seconds: float) -> dict[str, float]:
-    """Of ``workers`` that train for ``seconds`` each; long enough that the first and the last job do not decide."""
+@contextlib.contextmanager
+def ray_of(workers: int, raylets: int) -> Iterator[None]:
+    """A Ray with room for so many workers, on so many nodes."""
     import ray
+    from ray.cluster_utils import Cluster
 
+    cluster, address = None, "local"
+    here: dict[str, Any] = {"num_cpus": workers // raylets, "include_dashboard": False}
+    if raylets > 1:
+        cluster = Cluster(initialize_head=True, head_node_args=here)
+        for _ in range(raylets - 1):
+            cluster.add_node(num_cpus=workers // raylets)
+        cluster.wait_for_nodes()
+        address, here = cluster.address, {}
+    ray.init(address, logging_level="ERROR", log_to_driver=False, **here)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+        if cluster is not None:
+            cluster.shutdown()
+
+
+def busy_share(workers: int, seconds: float, raylets: int = 1) -> dict[str, float]:
+    """Of ``workers`` that train for ``seconds`` each; long enough that the first and the last job do not decide."""
     from actors.fleet import Fleet
     from actors.options import EngineOptions
 
     each = max(1, min(20, round(6 / seconds)))
     sequences = [tuple(task(i, t) for t in range(3)) for i in range(workers * each)]
-    ray.init("local", num_cpus=workers, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
-    try:
-        with tempfile.TemporaryDirectory() as scratch:
-            world = World("none", 0, scratch, f"{scratch}/states")
-            engine = EngineOptions(workers=workers, start_timeout=600)
-            fleet = Fleet(world, engine, trainer=partial(sleeping_bench, seconds=seconds))
-            fleet.await_workers(workers)  # it is steady work that is measured, not the start
-            journal = Journal(Path(scratch) / "run")
-            start = time.perf_counter()
-            Search(fleet, journal).run([Sequences(sequences, 3 * workers)])
-            wall = time.perf_counter() - start
-            share = fleet.busy_share()
-            fleet.close()
-            journal.close()
-    finally:
-        ray.shutdown()
+    with ray_of(workers, raylets), tempfile.TemporaryDirectory() as scratch:
+        world = World("none", 0, scratch, f"{scratch}/states")
+        engine = EngineOptions(workers=workers, start_timeout=600)
+        fleet = Fleet(world, engine, trainer=partial(sleeping_bench, seconds=seconds))
+        fleet.await_workers(workers)  # it is steady work that is measured, not the start
+        journal = Journal(Path(scratch) / "run")
+        start, used = time.perf_counter(), time.process_time()
+        Search(fleet, journal).run([Sequences(sequences, 3 * workers)])
+        wall, driver = time.perf_counter() - start, time.process_time() - used
+        share = fleet.busy_share()
+        fleet.close()
+        journal.close()
     jobs = 3 * len(sequences)
-    return {"workers": workers, "seconds": seconds, "jobs": jobs, "busy_share": share, "jobs_per_second": jobs / wall}
+    return {
+        "raylets": raylets,
+        "workers": workers,
+        "seconds": seconds,
+        "jobs": jobs,
+        "busy_share": share,
+        "jobs_per_second": jobs / wall,
+        "driver_ms": 1e3 * driver / jobs,
+    }
 
 
 class Instant:
@@ -137,8 +166,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", default="1,2,8,64")
     parser.add_argument("--seconds", default="0.1,1,10")
-    parser.add_argument("--write", action="store_true", help="write benchmarks/results/orchestration.json")
+    parser.add_argument("--raylets", help="nodes of Ray; measures these alone")
+    parser.add_argument("--write", action="store_true", help="write results: orchestration.json, or scale_raylets.json")
     arguments = parser.parse_args()
+    if arguments.raylets:
+        found = []
+        for raylets in map(int, arguments.raylets.split(",")):
+            found.append(busy_share(2 * raylets, 1.0, raylets))
+            print(json.dumps(found[-1]), flush=True)
+        if arguments.write:
+            write_result("scale_raylets", {"busy": found})
+        return
     grown = tree()
     print("  ".join(f"{k} {v:.4g}" for k, v in grown.items()))
     rows = []
