@@ -179,6 +179,24 @@ def tuning_table() -> str:
     )
 
 
+def cheaper_table() -> str:
+    """Hardness by trainings of the expensive method."""
+    heads = ("search", "size", "trainings", "hardness, pp", "against the full search, pp")
+    return markdown(
+        heads,
+        (
+            [
+                row["variant"],
+                row["budget"],
+                f"{row['trainings']:.0f}",
+                f"{row['hardness']:.1f} +- {row['reach']:.1f}",
+                f"{row['against_full']:+.1f} +- {row['against_full_reach']:.1f}" if row["against_full_reach"] else "",
+            ]
+            for row in result("cheaper")["table"]
+        ),
+    )
+
+
 def ablations_table(name: str = "ablations") -> str:
     """Return the table of the contribution of each part of the search."""
     heads = ("setting", "trainings of a search", "Acc", "below random, pp", "against the full search, pp")
@@ -217,6 +235,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "methods": methods_table,
     "similarity": similarity_table,
     "tuning": tuning_table,
+    "cheaper": cheaper_table,
     "ablations": ablations_table,
     "ablations_er": partial(ablations_table, "ablations_er"),
     "costs": costs_table,

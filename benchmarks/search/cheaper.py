@@ -22,7 +22,7 @@ four seems a third harder than it is.
 
 Rank correlations (Spearman) with J over the 8 candidates of each step of the full search: of the surrogates' J on the
 same prefixes and candidates, and of the screening's prediction. All trainings are journalled in ``--scratch``, so
-that a killed run goes on. ``--write`` stores the results; without a name it also draws docs/cheaper.svg.
+that a killed run goes on. ``--write`` stores the results under a name, ``cheaper`` without one, and draws them.
 """
 
 from __future__ import annotations
@@ -53,9 +53,7 @@ from seqsearch.planners.replicates import scoring
 from seqsearch.stats.accuracy import acc, reward
 from seqsearch.training.device import pin_threads
 
-NAME = "cheaper"
-"""Of the results on glyphs, which docs/cheaper.svg shows."""
-PLOT = Path(__file__).parents[2] / "docs" / "cheaper.svg"
+DOCS = Path(__file__).parents[2] / "docs"
 FULL, SCREENED, SURROGATE, WIDE = "full search", "screened", "surrogate", "surrogate, all evaluated"
 GREEDY, RANDOM = "greedy, then random", "best of random"
 CANDIDATES = (2, 4, 8)
@@ -208,7 +206,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--at-a-time", type=int, default=1, help="seeds side by side")
     parser.add_argument("--scratch", type=Path, default=Path("runs/cheaper"), help="folder of the trainings")
-    parser.add_argument("--write", nargs="?", const=NAME, metavar="NAME", help="file in benchmarks/results")
+    parser.add_argument(
+        "--write", nargs="?", const="cheaper", metavar="NAME", help="name in benchmarks/results and docs"
+    )
     a = parser.parse_args()
     pin_threads()
     with ProcessPoolExecutor(a.at_a_time, initializer=pin_threads) as pool:
@@ -220,8 +220,7 @@ def main() -> None:
     cheaper_table.show(result)
     if a.write:
         write_rows(a.write, result)
-    if a.write == NAME:
-        cheaper_plot.draw(json.loads((RESULTS / f"{NAME}.json").read_text()), PLOT)
+        cheaper_plot.draw(json.loads((RESULTS / f"{a.write}.json").read_text()), DOCS / f"{a.write}.svg")
 
 
 if __name__ == "__main__":

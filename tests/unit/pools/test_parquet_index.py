@@ -13,6 +13,7 @@ from seqsearch.core.errors import UserError
 from seqsearch.pools.base import View
 from seqsearch.pools.open import build_pool
 from seqsearch.pools.parquet import ParquetPool
+from seqsearch.pools.parts import parquet_index
 from tests.photos import write_hub_layout
 from tests.unit.pools.test_parquet import png
 
@@ -113,3 +114,16 @@ def test_a_file_that_vanished_is_named(cache: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"validation-0\.parquet' cannot be read.*restore it") as refused:
         pool.images(np.arange(90), View(8))
     assert "\n" not in str(refused.value)
+
+
+def test_versions_of_the_package_have_indices_of_their_own(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = own(tmp_path / "own.parquet", captioned=False, bound=False)
+    first = said(opened(path))
+    [index] = cache.glob("*.npz")
+    before = index.read_bytes()
+    monkeypatch.setattr(parquet_index, "VERSION", parquet_index.VERSION + 1)
+    assert said(opened(path)) == first
+    assert index.read_bytes() == before
+    assert len(list(cache.glob("*.npz"))) == 2
