@@ -5,11 +5,17 @@ from __future__ import annotations
 import contextlib
 import resource
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 STATM = Path("/proc/self/statm")
 """Where Linux says how many pages a process has: the second number those in memory, the sixth those of its own data."""
+
+
+_lock = threading.Lock()
+_before: list[tuple[int, int]] = []
+"""Limits before the first block of `memory_limit`, and once for each block under way."""
 
 
 def peak_memory() -> int:
@@ -36,23 +42,35 @@ def private_memory(pid: int | str = "self") -> int:
 
 @contextlib.contextmanager
 def memory_limit(size: int) -> Iterator[None]:
-    """Within this block allocations fail that would make this process occupy more than ``size`` bytes (Linux).
+    """Within this block allocations fail that would give this process more than ``size`` bytes of `private_memory` (Linux).
 
-    A limit that is lower already stays. What fails raises `MemoryError`, or an error of the library that allocates.
+    A limit that is lower already stays. What fails raises `MemoryError`, or an error of the library that allocates. Blocks of
+    several threads may overlap: the last to end puts back what was before the first.
     """
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    limit_memory(size)
+    with _lock:
+        if not _before:
+            _before.append(resource.getrlimit(resource.RLIMIT_DATA))
+        _before.append(_before[0])
+    _allow(size - private_memory())
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+        with _lock:
+            if len(_before) == 2:
+                resource.setrlimit(resource.RLIMIT_DATA, _before.pop())
+            _before.pop()
 
 
 def limit_memory(size: int) -> None:
-    """As `memory_limit`, until this process ends."""
+    """Until this process ends, allocations fail that would make it occupy more than ``size`` bytes (Linux)."""
+    _allow(size - resident_memory())
+
+
+def _allow(size: int) -> None:
+    """At most so many bytes more than there are."""
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     with contextlib.suppress(OSError, ValueError):  # not Linux, or less is allowed anyway
-        most = max(0, _pages(5) - _pages(1) + size)
+        most = max(0, _pages(5) + size)
         resource.setrlimit(resource.RLIMIT_DATA, (most if soft == resource.RLIM_INFINITY else min(soft, most), hard))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -25,7 +26,7 @@ from seqsearch.pools.parts.cifar_files import is_cifar
 from seqsearch.pools.parts.split_file import SPLIT_WORDS
 from seqsearch.pools.parts.subset import BEFORE_OPTIONS, OPTIONS, halved, limited
 from seqsearch.pools.stand_in import marked
-from seqsearch.storage.servers import is_remote
+from seqsearch.storage.servers import check_url, is_remote
 
 PATH_KINDS = ("folder", "parquet", "cifar")
 """Kinds of pools that are named by their path."""
@@ -37,6 +38,7 @@ MEMBERS = ("name", "digest", "classes", "native_size", "split_sizes", "given", "
 """Attributes that a custom pool must have."""
 
 
+_ONE_SLASH = re.compile(r"(s3|hf):(?!//)")
 MADE_FROM = "made_from"
 """Attribute of a custom pool with the text that it was made from, by which another process makes it again."""
 
@@ -116,7 +118,10 @@ def _kind(item: Item) -> Item:
         UserError: there is neither such a pool nor such a path.
     """
     if is_remote(item.target):
-        return replace(item, target="parquet", params=(("path", item.target), *item.params))
+        check_url(item.target)
+        return _at_path("parquet", item.target, item)
+    if found := _ONE_SLASH.match(item.target):
+        raise UserError(f"pool {item.target!r}: a URL has two slashes: write {found[1]}://")
     path = at_home(item.target)
     if item.target in (named := _named()) or (":" in item.target and not os.path.exists(path)):
         return item
@@ -129,7 +134,18 @@ def _kind(item: Item) -> Item:
         )
     kind = "parquet" if path.suffix == ".parquet" or (path.is_dir() and any(path.glob("*.parquet"))) else "folder"
     kind = "cifar" if kind == "folder" and is_cifar(path) else kind
-    return replace(item, target=kind, params=(("path", str(path)), *item.params))
+    return _at_path(kind, str(path), item)
+
+
+def _at_path(kind: str, path: str, item: Item) -> Item:
+    """The item of a pool of this kind.
+
+    Raises:
+        UserError: the item has another path among its options.
+    """
+    if "path" in dict(item.params):
+        raise UserError(f"pool {path!r}: no option 'path': name the pool itself")
+    return replace(item, target=kind, params=(("path", path), *item.params))
 
 
 def _named() -> list[str]:

@@ -219,7 +219,8 @@ def _files(path: str, links: str) -> tuple[Sequence[File], bool]:
     """The files of a pool, by split and name, and whether they are those of a folder."""
     files: list[File]
     if is_remote(path):
-        files, in_folder = [*listed(path)], not path.endswith(ENDING)
+        there, in_folder = listed(path)
+        files = [*there]
     else:
         root = Path(path)
         in_folder = root.is_dir()

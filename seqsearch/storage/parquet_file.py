@@ -189,11 +189,12 @@ def damage_reported() -> Iterator[None]:
     """Report any error within this block as the file's fault.
 
     Raises:
-        BadParquet: with the message of the error in one line. A `UserError` has its own message and passes.
+        BadParquet: with the message of the error in one line. A `UserError` has its own message and passes, and so does a
+            `MemoryError` (Arrow's is one): the file is not to blame.
     """
     try:
         yield
-    except (BadParquet, UserError):
+    except (BadParquet, UserError, MemoryError):
         raise
     except (BadHeader, Exception) as error:  # Arrow raises what it likes on corrupt data
         said = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())[:120]

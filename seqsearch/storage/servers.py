@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from seqsearch.core.deadline import ends_session
 from seqsearch.core.errors import UserError
@@ -25,7 +25,12 @@ THREADS = 16
 CONNECT_SECONDS, SILENCE_SECONDS, TRIES = 10, 20, 3
 """How long a server of S3 may take to be reached, and how long it may send nothing. The hub has its own settings
 (``HF_HUB_DOWNLOAD_TIMEOUT``)."""
-_DATA_SET = re.compile(r"hf://datasets/(?P<repository>[^/@]+/[^/@]+)(@(?P<revision>[^/]+))?(/(?P<path>.+))?")
+_DATA_SET = re.compile(
+    r"hf://datasets/(?P<repository>[^/@]+/[^/@]+)(@(?P<revision>refs/(convert|pr)/[^/]+|[^/]+))?(/(?P<path>[^?\0]+))?"
+)
+_BUCKET = re.compile(r"s3://(anonymous@)?[A-Za-z0-9._-]+(/[^?\0]*)?")
+_COMMIT = re.compile(r"@[0-9a-f]{40}$")
+_ENDPOINT = re.compile(r"https?://[^/@?]+/?")
 CREDENTIALS = {
     "s3": "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL, or write s3://anonymous@BUCKET",
     "hf": "HF_TOKEN and HF_ENDPOINT",
@@ -71,8 +76,8 @@ class RemoteFile:
 
     @property
     def parent(self) -> RemoteFile:
-        """What it lies in."""
-        return RemoteFile(self.url.rpartition("/")[0], 0, "")
+        """What it lies in; a data set without its commit."""
+        return RemoteFile(_COMMIT.sub("", self.url.rpartition("/")[0]), 0, "")
 
     def read_at(self, size: int, at: int) -> bytes:
         """``size`` bytes from the place ``at`` on; fewer at its end.
@@ -90,27 +95,36 @@ class RemoteFile:
         return found
 
 
-def listed(url: str) -> list[RemoteFile]:
-    """The file at ``url``, or the Parquet files directly in that folder, sorted by name.
+def listed(url: str) -> tuple[list[RemoteFile], bool]:
+    """The file at ``url``, or the Parquet files directly in that folder; and whether it is a folder.
 
     Raises:
-        UserError: another kind of server, a URL with a password, nothing is there, or the server does not answer.
+        UserError: as `check_url`; nothing is there, or the server does not answer.
     """
-    _check(url)
+    check_url(url)
     with _answered(url):
-        return sorted(_store(url).files(url.rstrip("/")), key=lambda f: f.name)
+        return _store(url).files(url.rstrip("/"))
 
 
-def _check(url: str) -> None:
+def check_url(url: str) -> None:
+    """Look at a URL alone. What is refused is not repeated: there may be a password in it.
+
+    Raises:
+        UserError: another kind of server, no data set or bucket, or more than a place.
+    """
     scheme = url.partition("://")[0]
     if scheme not in _STORES:
-        raise UserError(f"{url!r}: files are read from s3:// and hf://, not from {scheme}://: copy them to your disk")
+        meant = next((name for name in _STORES if scheme.lower().startswith(name)), None)
+        remedy = f"write {meant}://" if meant else "copy them to your disk"
+        raise UserError(f"pools are read from s3:// and hf://, not from {scheme}://: {remedy}")
     if scheme == "hf" and not _DATA_SET.fullmatch(url.rstrip("/")):
-        raise UserError(f"{url!r}: write hf://datasets/USER/NAME/FOLDER or hf://datasets/USER/NAME/FILE{ENDING}")
-    user, at, _ = urlsplit(url).netloc.rpartition("@")
-    if scheme == "s3" and at and user != "anonymous":
         raise UserError(
-            "s3://…@BUCKET: results keep the name, so leave keys out of it: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+            f"this is no data set of the Hugging Face hub: write hf://datasets/USER/NAME/FOLDER or .../FILE{ENDING}"
+        )
+    if scheme == "s3" and not _BUCKET.fullmatch(url):
+        raise UserError(
+            "this is no bucket of S3: write s3://BUCKET/FOLDER or s3://anonymous@BUCKET/FOLDER, without keys or settings, which "
+            "belong into AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL"
         )
 
 
@@ -119,12 +133,13 @@ def _answered(url: str) -> Iterator[None]:
     """Raises UserError: whatever a client raises. Each of them has exceptions of its own, and of its libraries."""
     try:
         yield
-    except UserError:
+    except (UserError, MemoryError):
         raise
     except Exception as error:
         if ends_session(error):
             raise
-        if isinstance(error, FileNotFoundError):
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        if isinstance(error, FileNotFoundError) or status == 404:
             raise UserError(f"{url!r} does not exist on the server, or you may not see it: check the name") from None
         said = " ".join(str(error).split())[:200] or type(error).__name__
         who = CREDENTIALS[url.partition(":")[0]]
@@ -137,8 +152,8 @@ def _answered(url: str) -> Iterator[None]:
 
 
 class _Store(Protocol):
-    def files(self, url: str) -> list[RemoteFile]:
-        """That file, or those of that folder."""
+    def files(self, url: str) -> tuple[list[RemoteFile], bool]:
+        """That file, or those of that folder; and whether it is one."""
         ...
 
     def read(self, file: RemoteFile, size: int, at: int) -> bytes: ...
@@ -152,6 +167,8 @@ class _S3:
 
         region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
         endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+        if endpoint and not _ENDPOINT.fullmatch(endpoint):
+            raise UserError("AWS_ENDPOINT_URL is no address of a server: write it as http://HOST:PORT or https://HOST")
         server = urlsplit(endpoint or "")
         _, at, name = bucket.rpartition("@")
         self._fs = fs.S3FileSystem(
@@ -165,7 +182,7 @@ class _S3:
         )
         self._opened: dict[RemoteFile, Any] = {}
 
-    def files(self, url: str) -> list[RemoteFile]:
+    def files(self, url: str) -> tuple[list[RemoteFile], bool]:
         from pyarrow import fs
 
         found = self._fs.get_file_info(self._path(url))
@@ -174,9 +191,10 @@ class _S3:
         head = url[: len(url) - len(self._path(url))]
         paths = [found.path]
         if not found.is_file:
-            paths = [f.path for f in self._fs.get_file_info(fs.FileSelector(found.path)) if f.path.endswith(ENDING)]
+            there = self._fs.get_file_info(fs.FileSelector(found.path))
+            paths = [f.path for f in there if f.is_file and f.path.endswith(ENDING)]
         with ThreadPoolExecutor(THREADS) as several:
-            return list(several.map(lambda path: self._file(head + path), paths))
+            return list(several.map(lambda path: self._file(head + path), paths)), not found.is_file
 
     def _file(self, url: str) -> RemoteFile:
         opened = self._fs.open_input_file(self._path(url))
@@ -203,16 +221,17 @@ class _Hub:
 
         self._fs, self._api = HfFileSystem(), HfApi()
 
-    def files(self, url: str) -> list[RemoteFile]:
+    def files(self, url: str) -> tuple[list[RemoteFile], bool]:
         named = _DATA_SET.fullmatch(url)
         assert named is not None  # it is checked
-        commit = self._api.dataset_info(named["repository"], revision=named["revision"]).sha
+        revision = named["revision"] and unquote(named["revision"])
+        commit = self._api.dataset_info(named["repository"], revision=revision).sha
         path = f"datasets/{named['repository']}@{commit}/{named['path'] or ''}".rstrip("/")
         found: list[Any] = [self._fs.info(path)]
-        if found[0]["type"] == "directory":
+        if folder := found[0]["type"] == "directory":
             entries: list[Any] = self._fs.ls(path, detail=True)
-            found = [e for e in entries if e["name"].endswith(ENDING)]
-        return [RemoteFile("hf://" + e["name"], int(e["size"]), _hash(e)) for e in found]
+            found = [e for e in entries if e["type"] == "file" and e["name"].endswith(ENDING)]
+        return [RemoteFile("hf://" + e["name"], int(e["size"]), _hash(e)) for e in found], folder
 
     def read(self, file: RemoteFile, size: int, at: int) -> bytes:
         # With the size, which it would ask for before each range.

@@ -11,7 +11,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from seqsearch.core.errors import UserError
-from seqsearch.core.memory import memory_limit, peak_memory, resident_memory
+from seqsearch.core.memory import memory_limit, peak_memory, private_memory
 from seqsearch.training.cache_budget import free_memory
 from seqsearch.training.modes import ATTENTION, set_attention
 
@@ -51,7 +51,7 @@ class Device:
 
     def __init__(self, name: str, share: float = 1.0, memory: int | None = None) -> None:
         self._share, self._is_gpu = min(1.0, share), name == "cuda"
-        self._memory = None if memory is None or self._is_gpu else resident_memory() + memory
+        self._memory = None if memory is None or self._is_gpu else private_memory() + memory
         self._alone = False
         self.torch = torch.device("cuda", torch.cuda.current_device()) if self._is_gpu else torch.device(name)
         if self._is_gpu:
@@ -80,7 +80,7 @@ class Device:
         """Within this block an allocation fails that is beyond its part of a CPU's memory: before the system ends a process."""
         if self._memory is None:
             return contextlib.nullcontext()
-        return memory_limit(resident_memory() + free_memory() if self._alone else self._memory)
+        return memory_limit(private_memory() + free_memory() if self._alone else self._memory)
 
     def peak_memory(self) -> int:
         """Bytes: of the GPU since the last look, or of this process since its start."""

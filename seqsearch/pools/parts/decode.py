@@ -97,7 +97,7 @@ def picture(data: bytes) -> Image.Image:
             check_size(image, data)
             image.load()
             return _rgb(_upright(image))
-    except BadImage:
+    except (BadImage, MemoryError):
         raise
     except UnidentifiedImageError:
         raise BadImage("not an image of a known format") from None

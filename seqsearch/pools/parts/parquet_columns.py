@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -221,6 +222,11 @@ def split_of_name(file: File) -> int | None:
 # ------------------------------------------------------------------------------------------------ identity
 
 
+def mark_of(state: os.stat_result) -> list[int]:
+    """What changes when a file is written, or another one takes its place."""
+    return [state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino]
+
+
 def content_of(file: File, opened: ParquetFile, key: bytes = METADATA) -> str:
     """Digest of a file's images: as our builder noted it under ``key``, else of the whole file, computed once per machine.
 
@@ -239,7 +245,7 @@ def content_of(file: File, opened: ParquetFile, key: bytes = METADATA) -> str:
         return digest_of("remote", file.size, file.state)
     state, path = file.stat(), file.resolve()
     memos, memo = Inside(cache_root()).at("pools"), f"{digest_of(str(path))}.json"
-    mark = [state.st_size, state.st_mtime_ns]
+    mark = mark_of(state)
     try:
         known = parsed(memos.read(memo, 1 << 20))
         if known["mark"] == mark:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.pools.parts.captions import text_column
-from seqsearch.pools.parts.parquet_columns import BOUND, content_of, image_column, read_columns, readable
+from seqsearch.pools.parts.parquet_columns import BOUND, content_of, image_column, mark_of, read_columns, readable
 from seqsearch.pools.parts.parquet_join import Columns, joined
 from seqsearch.pools.parts.verbatim import verbatim_ends
 from seqsearch.storage.files import atomic_file, cache_root
@@ -94,14 +94,15 @@ def index_of(files: Sequence[File], in_folder: bool, split: str, label: str) -> 
 
 
 def _state(file: File) -> list[Any]:
-    """What changes with a file. Its change time cannot be set, unlike the time of modification."""
+    """What changes with a file. Its change time cannot be set, unlike the time of modification. Its name counts as well, which
+    may say a split or a group, also where it is a link."""
     if isinstance(file, RemoteFile):
         return [file.url, file.size, file.state]
     try:
-        found, path = file.stat(), os.path.realpath(file)
+        found = file.stat()
     except OSError as error:
         raise UserError(f"pool {str(file)!r} cannot be read ({error.strerror}): restore it, or leave it out") from None
-    return [path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
+    return [os.path.abspath(file), *mark_of(found)]
 
 
 def _read(files: Sequence[File], in_folder: bool, split: str, label: str) -> Index:
@@ -149,8 +150,9 @@ def _packed(index: Index) -> bytes:
 
 
 def _smallest(array: NDArray[Any]) -> NDArray[Any]:
+    """The same whole numbers in fewer bytes, where a type holds them all."""
     kind = np.result_type(np.min_scalar_type(array.min()), np.min_scalar_type(array.max()))
-    return array.astype(kind)
+    return array.astype(kind) if kind.kind in "iu" else array
 
 
 def _unpacked(data: bytes) -> Index:

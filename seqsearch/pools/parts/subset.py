@@ -24,8 +24,10 @@ from seqsearch.core.errors import UserError
 from seqsearch.core.paths import at_home
 from seqsearch.core.text import counted
 from seqsearch.core.typed import LARGEST, brief
-from seqsearch.pools.base import ClassInfo, Pool, Rows, View, checked_rows, row_offsets
+from seqsearch.pools.base import GIVEN, ClassInfo, Pool, Rows, View, checked_rows, row_offsets
 
+SMALLEST = 4
+"""Images of a class, of which each part of a split gets one."""
 OPTIONS = ("half", "half_seed", "per_class")
 """Options that any pool takes beside its own."""
 IN_ORDER = ("first", "last")
@@ -124,13 +126,15 @@ def halved(base: Pool, half: object, seed: object) -> Subset:
 def limited(base: Pool, most: object) -> Subset:
     """``base:per_class=N``: at most N images of each class, drawn by the name and size of the class.
 
-    Where a split came with the images, each of its parts keeps its share, and an image at least.
+    Where a split came with the images, each of its parts keeps its share, and what a split needs at least.
 
     Raises:
-        UserError: N is no whole number from 1.
+        UserError: N is no whole number, or too small for a split.
     """
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise UserError(f"pool {base.name!r}: per_class={brief(most)} must be a whole number from 1")
+    if isinstance(most, bool) or not isinstance(most, int) or most < SMALLEST:
+        raise UserError(
+            f"pool {base.name!r}: per_class={brief(most)} must be a whole number from {SMALLEST}: a split has four parts"
+        )
     offsets = row_offsets(base.classes)
     kept = [low + _drawn(base, info, int(low), most) for info, low in zip(base.classes, offsets, strict=False)]
     return Subset(base, named(base.name, f"per_class={most}"), np.arange(len(kept)), kept, "per class", most)
@@ -141,15 +145,15 @@ def _drawn(base: Pool, info: ClassInfo, first: int, most: int) -> Rows:
     if info.count <= most:
         return np.arange(info.count)
     order = seeded_numpy("per class", info.name, info.count).permutation(info.count)
-    if (
-        base.given is not None
-    ):  # shares of the parts: the n-th image of a part of m comes at (n + 1/2) / m, the first at once
+    if base.given is not None:  # shares of the parts: the n-th image of a part of m comes at (n + 1/2) / m
         said = base.given[first : first + info.count][order]
         at = np.empty(info.count)
+        train, reward = GIVEN.index("train"), GIVEN.index("reward")
         for part in np.unique(said):
             own = np.flatnonzero(said == part)
             at[own] = (np.arange(len(own)) + 0.5) / len(own)
-            at[own[0]] = 0
+            # what a split needs comes at once: training images give those of validation, and of reward if there are none
+            at[own[: 1 if part != train else 2 if (said == reward).any() else 3]] = 0
         order = order[np.argsort(at, kind="stable")]
     return np.sort(order[:most])
 

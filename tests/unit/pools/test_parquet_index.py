@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from seqsearch.building.writing import Image, Writer
@@ -70,6 +72,54 @@ def test_a_pool_of_the_index_is_that_of_the_files(cache: Path, tmp_path: Path, c
     assert first[5] is not None  # the split by the names of files
     assert said(opened(f"{sources[1]}:split=random"))[5] is None
     assert said(opened(sources[0]))[2]
+
+
+def test_sets_of_any_number_are_the_same_by_the_index(cache: Path, tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "own.parquet", bound=True)
+    for i in range(24):
+        writer.add(i // 8, "g", f"class {i // 8}", Image(png(i), f"{i}.png", None, (), None if i % 3 else f"set {i}"))
+    writer.close([("g", f"class {i}", 8) for i in range(3)])
+    first = said(opened(tmp_path / "own.parquet"))
+    assert said(opened(tmp_path / "own.parquet")) == first
+    path = tmp_path / "numbers.parquet"
+    write_hub_layout(path, [png(i) for i in range(24)], [i // 8 for i in range(24)], ["a", "b", "c"])
+    table = pq.read_table(path).append_column("bound", pa.array([2**62 + i // 2 for i in range(24)], pa.int64()))
+    pq.write_table(table, path)
+    first = said(opened(path))
+    assert len(set(first[4])) == 12
+    assert said(opened(path)) == first
+
+
+def test_names_of_links_count(cache: Path, tmp_path: Path) -> None:
+    """Splits and groups are said by the names that files have in the pool, wherever they lead."""
+    root = folder(tmp_path / "blobs")
+    for number, file in enumerate(sorted(root.iterdir())):
+        for name in ("named", "unnamed"):
+            (tmp_path / name).mkdir(exist_ok=True)
+            (tmp_path / name / (file.name if name == "named" else f"{number}.parquet")).symlink_to(file)
+    given, drawn = (opened(f"{tmp_path / name}:links=anywhere") for name in ("named", "unnamed"))
+    assert given.given is not None
+    assert drawn.given is None
+    assert {c.group for c in drawn.classes} == {"unnamed"}
+    (tmp_path / "tulips.parquet").symlink_to(root / "train-0.parquet")
+    assert {c.group for c in opened(tmp_path / "tulips.parquet").classes} == {"tulips"}
+    assert {c.group for c in opened(root / "train-0.parquet").classes} == {"train-0"}
+
+
+def test_a_file_that_takes_the_place_of_another_is_another(cache: Path, tmp_path: Path) -> None:
+    path, other = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    for file, first in ((path, 1), (other, 2)):
+        images = [bytes([first]) * (20 + i) for i in range(9)]
+        write_hub_layout(
+            file, images, [i % 3 for i in range(9)], ["a", "b", "c"], compression="NONE", use_dictionary=False
+        )
+    assert path.stat().st_size == other.stat().st_size
+    before = said(opened(path))
+    os.utime(other, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
+    os.replace(other, path)
+    after = said(opened(path))
+    assert after[0] != before[0]
+    assert after[-2] != before[-2]
 
 
 def test_with_an_index_no_file_is_read_to_open_a_pool(cache: Path, tmp_path: Path) -> None:

@@ -98,10 +98,19 @@ def test_what_changes_or_vanishes_is_named(root: Path, monkeypatch: pytest.Monke
         ("s3://bucket/nothing", "'s3://bucket/nothing' does not exist on the server, or you may not see it"),
         ("s3://nobucket/x.parquet", "does not exist on the server"),
         ("s3://bucket/texts", "has no .parquet files"),
-        ("s3://me:password@bucket/hub", "leave keys out of it"),
-        ("gs://bucket/hub", "files are read from s3:// and hf://, not from gs://: copy them"),
+        ("s3://me:password@bucket/hub", "without keys or settings"),
+        ("s3://me:pass/password@bucket/hub", "without keys or settings"),
+        ("s3://bucket/hub?secret_key=password", "without keys or settings"),
+        ("s3://", "write s3://BUCKET/FOLDER"),
+        ("s3:/bucket/hub", "a URL has two slashes: write s3://"),
+        ("hf:datasets/somebody/fish", "a URL has two slashes: write hf://"),
+        ("S3://me:password@bucket/hub", "not from S3://: write s3://"),
+        ("s3a://me:password@bucket/hub", "not from s3a://: write s3://"),
+        ("gs://bucket/hub", "pools are read from s3:// and hf://, not from gs://: copy them"),
         ("hf://models/somebody/net", "write hf://datasets/USER/NAME/FOLDER"),
+        ("hf://password@datasets/somebody/net", "write hf://datasets/USER/NAME/FOLDER"),
         ("hf://datasets/somebody", "write hf://datasets/USER/NAME/FOLDER"),
+        ("s3://bucket/hub:path=root/flat", "no option 'path'"),
         ("s3://bucket/hub:colour=2", "no option 'colour'; it has path, split"),
     ],
 )
@@ -114,6 +123,33 @@ def test_bad_names_are_refused_in_one_line(
         build_pool(text)
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
+    assert "password" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_folder_with_the_name_of_a_file(kind: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder(root / "spark.parquet")
+    with served(kind, root, monkeypatch) as url:
+        assert said(opened(f"{url}/spark.parquet"))[1:] == said(opened(root / "spark.parquet"))[1:]
+
+
+def test_revisions_of_the_hub(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with hub(monkeypatch, root / "hub") as asked:
+        whole = opened("hf://datasets/somebody/fish")
+        assert {c.group for c in whole.classes} == {"fish"}  # and not the commit
+        for revision in ("refs/convert/parquet", "refs%2Fconvert%2Fparquet", "main"):
+            asked.clear()
+            with contextlib.suppress(UserError):
+                build_pool(f"hf://datasets/somebody/fish@{revision}/train-0.parquet")
+            assert asked[0].split("/revision/")[1] == revision.replace("/", "%2F")
+
+
+@pytest.mark.parametrize("endpoint", ["127.0.0.1:9000", "localhost", "http://me:password@host", "http://host/folder"])
+def test_bad_endpoints_are_refused_before_anything_is_sent(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    servers._s3.cache_clear()
+    with pytest.raises(UserError, match="AWS_ENDPOINT_URL is no address") as refused:
+        build_pool("s3://bucket/hub")
     assert "password" not in str(refused.value)
 
 

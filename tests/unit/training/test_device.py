@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
@@ -68,6 +69,79 @@ kept.clear()
 kept.append(np.ones(512 << 20, dtype=np.uint8))  # outside of jobs nothing is limited
 print(answers)
 """
+
+
+THREADS = """
+import resource, threading
+from seqsearch.core.memory import memory_limit, private_memory
+
+before = resource.getrlimit(resource.RLIMIT_DATA)
+entered, may_end = threading.Event(), threading.Event()
+
+def first():
+    with memory_limit(private_memory() + (1 << 30)):
+        entered.set()
+        may_end.wait()
+
+thread = threading.Thread(target=first)
+thread.start()
+entered.wait()
+with memory_limit(private_memory() + (2 << 30)):
+    may_end.set()
+    thread.join()
+    inside = resource.getrlimit(resource.RLIMIT_DATA)
+print(inside != before, resource.getrlimit(resource.RLIMIT_DATA) == before)
+"""
+
+MAPPED = """
+import sys
+import numpy as np
+from seqsearch.training.device import Device
+
+device = Device("cpu", memory=200 << 20)
+mapped = np.memmap(sys.argv[1], dtype=np.uint8, mode="r")
+total = int(mapped.sum(dtype=np.int64))
+with device.limited():
+    print(len(np.ones(100 << 20, dtype=np.uint8)) >> 20, total)
+"""
+
+DECODES = """
+import io, sys
+from PIL import Image
+from seqsearch.core.memory import memory_limit, private_memory
+from seqsearch.pools.base import View
+from seqsearch.pools.parts.decode import BadImage, decode
+
+buffer = io.BytesIO()
+Image.new("RGB", (3000, 3000)).save(buffer, "JPEG")
+decode(buffer.getvalue(), View(32))
+with memory_limit(private_memory() + (1 << 20)):
+    try:
+        decode(buffer.getvalue(), View(32))
+        print("decoded")
+    except MemoryError:
+        print("no memory")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits are set as Linux counts memory")
+def test_limits_of_threads_end_where_they_began() -> None:
+    said = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True, timeout=100, check=True)
+    assert said.stdout == "True True\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits are set as Linux counts memory")
+def test_mapped_files_are_no_part_of_the_memory_of_a_job(tmp_path: Path) -> None:
+    path = tmp_path / "mapped"
+    path.write_bytes(bytes(300 << 20))
+    said = subprocess.run([sys.executable, "-c", MAPPED, path], capture_output=True, text=True, timeout=100, check=True)
+    assert said.stdout == "100 0\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits are set as Linux counts memory")
+def test_an_image_without_memory_to_decode_it_is_not_corrupt() -> None:
+    said = subprocess.run([sys.executable, "-c", DECODES], capture_output=True, text=True, timeout=100, check=True)
+    assert said.stdout == "no memory\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits are set as Linux counts memory")
