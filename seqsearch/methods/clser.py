@@ -30,7 +30,7 @@ Departures from the public code, and why (effects are not measured unless given)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -42,15 +42,15 @@ from seqsearch.methods.base import Caps, Context, FitReport, Footprint, Method
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.methods.parts import gtep
-from seqsearch.methods.parts.augmentation import Learned, learned
+from seqsearch.methods.parts.augmentation import learned
 from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.ema import move_average, warmed
 from seqsearch.methods.parts.head import Head, empty_head, first_rows, load_head
 from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under, statistics_of
-from seqsearch.methods.parts.reservoir import Reservoir, empty_reservoir
+from seqsearch.methods.parts.replaying import ReplayTraining, reservoir_of, state_of, stored_images
+from seqsearch.methods.parts.reservoir import empty_reservoir
 from seqsearch.methods.parts.training import Hooks, descend
-from seqsearch.methods.parts.tuned import TINY_EPOCHS, TINY_LR, TwoRates, backbone_rate, scheduler_of
+from seqsearch.methods.parts.tuned import backbone_rate
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
@@ -60,48 +60,12 @@ class CLSER(Method):
     """Replay and consistency with two moving averages; see the module."""
 
     @dataclass(frozen=True)
-    class Config(TwoRates):
-        buffer_size: int = param(2000, "stored images", minimum=1, maximum=10_000_000, embedded=500)
-        epochs: int = param(
-            5,
-            "passes over a task's images",
-            minimum=1,
-            maximum=10_000,
-            search=(1, 3, 5, 10),
-            embedded=3,
-            embedded_search=(1, 3, 5, 10),
-            scratch=70,
-            scratch_search=gtep.EPOCHS,
-            tiny=15,
-            tiny_search=TINY_EPOCHS,
-        )
-        lr: float = param(
-            0.01,
-            "learning rate of the head",
-            minimum=0.0,
-            maximum=1e30,
-            search=LogUniform(1e-3, 0.1),
-            embedded=0.1,
-            embedded_search=LogUniform(0.01, 0.5),
-            scratch=0.1,
-            scratch_search=gtep.LR,
-            tiny=0.05,
-            tiny_search=TINY_LR,
-        )
+    class Config(ReplayTraining):
         backbone_lr: float = backbone_rate(embedded=0.002)
-        batch_size: int = param(
-            32,
-            "new images per step; as many stored ones join them",
-            minimum=1,
-            maximum=100_000,
-            embedded=8,
-            tiny=16,
-        )
         weight_decay: float = param(
             5e-4, "L2 penalty on what is trained", minimum=0.0, maximum=1e3, scratch=2e-4, tiny=5e-4
         )
         momentum: float = param(0.0, "of optimizer=sgd", minimum=0.0, maximum=0.999, scratch=0.9, tiny=0.0)
-        scheduler: str = scheduler_of("cosine")
         reg_weight: float = param(
             0.1, "w: weight of the consistency", minimum=0.0, maximum=1e6, search=LogUniform(0.01, 1.0)
         )
@@ -126,9 +90,6 @@ class CLSER(Method):
             embedded_search=(0.8, 0.9, 0.95),
         )
 
-        def drops(self) -> Sequence[float]:
-            return 30 / 70, 50 / 70
-
     config: Config
     caps = Caps(needs_exemplars=True, augmentation="mammoth", design=("exemplar", "full", "functional", "ensemble"))
 
@@ -143,7 +104,8 @@ class CLSER(Method):
 
     def fit_task(self, task: TaskData) -> FitReport:
         config, context = self.config, self.context
-        train, stored = learned(task.train, context, "mammoth", task.generator("augment")), self._stored(task)
+        train = learned(task.train, context, "mammoth", task.generator("augment"))
+        stored = stored_images(task, self.buffer, context)
         block = first_rows(context, len(task.columns), task.generator("head"))
         for model in (self.working, self.plastic, self.stable):
             model.head = model.head.grown(block)
@@ -185,13 +147,6 @@ class CLSER(Method):
     def _frequencies(self) -> Tensor:
         return torch.tensor([self.config.plastic_freq, self.config.stable_freq])
 
-    def _stored(self, task: TaskData) -> Learned | None:
-        """The buffer's images; None while it is empty."""
-        if not len(self.buffer):
-            return None
-        batch = task.replay(self.buffer.rows.numpy(), self.buffer.columns.to(self.context.device))
-        return learned(batch, self.context, "mammoth", task.generator("augment replay"))
-
     def predict(self, batch: Batch) -> Tensor:
         return self.stable.head(self.features(batch))
 
@@ -202,15 +157,13 @@ class CLSER(Method):
         return self.buffer.rows.numpy()
 
     def state_dict(self) -> dict[str, Any]:
-        buffer = saved({"rows": self.buffer.rows, "columns": self.buffer.columns}, "buffer.")
         models = self.working.state("working.") | self.plastic.state("plastic.") | self.stable.state("stable.")
-        return models | buffer | {"buffer.offered": self.buffer.offered, "steps": self.steps}
+        return models | state_of(self.buffer) | {"steps": self.steps}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         for name in ("working", "plastic", "stable"):
             getattr(self, name).load(state, f"{name}.", self.context.device)
-        rows, columns = state["buffer.rows"].clone(), state["buffer.columns"].clone()
-        self.buffer = Reservoir(self.config.buffer_size, rows, columns, int(state["buffer.offered"]))
+        self.buffer = reservoir_of(state, self.config.buffer_size)
         self.steps = int(state["steps"])
 
     def memory_footprint(self) -> Footprint:

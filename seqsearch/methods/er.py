@@ -28,7 +28,7 @@ From scratch the defaults are those of PyCIL's Replay: 200 epochs for the first 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,23 +38,12 @@ from torch.nn import functional
 
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint
 from seqsearch.methods.config import Config as BaseConfig
-from seqsearch.methods.config import LogUniform, param
+from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.methods.parts import gtep
-from seqsearch.methods.parts.augmentation import Learned, learned
-from seqsearch.methods.parts.head import first_rows
 from seqsearch.methods.parts.herding import Herded, none_herded
-from seqsearch.methods.parts.network import saved
+from seqsearch.methods.parts.replaying import ReplayTraining, reservoir_of, state_of, stored_images
 from seqsearch.methods.parts.reservoir import Reservoir, empty_reservoir
-from seqsearch.methods.parts.tuned import (
-    TINY_EPOCHS,
-    TINY_LR,
-    Tuned,
-    TwoRates,
-    backbone_rate,
-    light_decay,
-    scheduler_of,
-)
+from seqsearch.methods.parts.tuned import Tuned, backbone_rate, light_decay
 
 if TYPE_CHECKING:
     from seqsearch.pools.base import Rows
@@ -64,54 +53,15 @@ class ExperienceReplay(Tuned):
     """Joint cross-entropy on new images and a reservoir; see the module."""
 
     @dataclass(frozen=True)
-    class Config(TwoRates):
+    class Config(ReplayTraining):
         buffer_size: int = param(2000, "stored images", minimum=1, maximum=10_000_000, embedded=500, tiny=48)
         buffer: str = param(
             "reservoir",
             "which images are stored: a uniform sample, or the same number of each class by herding",
             choices=("reservoir", "herding"),
         )
-        epochs: int = param(
-            5,
-            "passes over a task's images",
-            minimum=1,
-            maximum=10_000,
-            search=(1, 3, 5, 10),
-            embedded=3,
-            embedded_search=(1, 3, 5, 10),
-            scratch=70,
-            scratch_search=gtep.EPOCHS,
-            tiny=15,
-            tiny_search=TINY_EPOCHS,
-        )
-        lr: float = param(
-            0.01,
-            "learning rate of the head",
-            minimum=0.0,
-            maximum=1e30,
-            search=LogUniform(1e-3, 0.1),
-            embedded=0.1,
-            embedded_search=LogUniform(0.01, 0.5),
-            scratch=0.1,
-            scratch_search=gtep.LR,
-            tiny=0.05,
-            tiny_search=TINY_LR,
-        )
         backbone_lr: float = backbone_rate(embedded=0.005)
-        batch_size: int = param(
-            32,
-            "new images per step; as many stored ones join them",
-            minimum=1,
-            maximum=100_000,
-            embedded=8,
-            tiny=16,
-        )
         weight_decay: float = light_decay(5e-4)
-        momentum: float = param(0.0, "of optimizer=sgd", minimum=0.0, maximum=0.999, scratch=0.9)
-        scheduler: str = scheduler_of("cosine")
-
-        def drops(self) -> Sequence[float]:
-            return 30 / 70, 50 / 70
 
     config: Config
     caps = Caps(needs_exemplars=True, augmentation="mammoth", design=("exemplar", "full"))
@@ -124,9 +74,8 @@ class ExperienceReplay(Tuned):
             self.buffer = empty_reservoir(size)
 
     def fit_task(self, task: TaskData) -> FitReport:
-        train, stored = learned(task.train, self.context, "mammoth", task.generator("augment")), self._stored(task)
-        block = first_rows(self.context, len(task.columns), task.generator("head"))
-        head = self.head.grown(block).trainable()
+        train, head = self.begun(task)
+        stored = stored_images(task, self.buffer, self.context)
         draw = task.generator("replay")
         drawing = [draw, *([stored.generator] if stored else [])]
 
@@ -151,29 +100,19 @@ class ExperienceReplay(Tuned):
         else:
             self.buffer = self.buffer.offer(rows, columns, self.features(train), task.columns)
 
-    def _stored(self, task: TaskData) -> Learned | None:
-        """The buffer's images; None while it is empty."""
-        if not len(self.buffer):
-            return None
-        batch = task.replay(self.buffer.rows.numpy(), self.buffer.columns.to(self.context.device))
-        return learned(batch, self.context, "mammoth", task.generator("augment replay"))
-
     def exemplars(self) -> Rows:
         return self.buffer.rows.numpy()
 
     def state_dict(self) -> dict[str, Any]:
-        buffer = saved({"rows": self.buffer.rows, "columns": self.buffer.columns}, "buffer.")
-        if isinstance(self.buffer, Reservoir):
-            buffer["buffer.offered"] = self.buffer.offered
-        return super().state_dict() | buffer
+        return super().state_dict() | state_of(self.buffer)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         super().load_state_dict(state)
-        size, rows, columns = self.config.buffer_size, state["buffer.rows"].clone(), state["buffer.columns"].clone()
+        size = self.config.buffer_size
         if isinstance(self.buffer, Reservoir):
-            self.buffer = Reservoir(size, rows, columns, int(state["buffer.offered"]))
+            self.buffer = reservoir_of(state, size)
         else:
-            self.buffer = Herded(size, rows, columns)
+            self.buffer = Herded(size, state["buffer.rows"].clone(), state["buffer.columns"].clone())
 
     def memory_footprint(self) -> Footprint:
         return Footprint(params=self.head.bytes, exemplar_images=len(self.buffer) * self.context.image_bytes)

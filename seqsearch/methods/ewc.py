@@ -60,7 +60,6 @@ from seqsearch.methods.base import Caps, Context, FitReport, Footprint
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import TaskData
-from seqsearch.methods.parts.augmentation import learned
 from seqsearch.methods.parts.fisher import (
     LEAST_RATE,
     Parameters,
@@ -71,7 +70,7 @@ from seqsearch.methods.parts.fisher import (
     run_with,
     stiffness,
 )
-from seqsearch.methods.parts.head import Head, first_rows
+from seqsearch.methods.parts.head import Head
 from seqsearch.methods.parts.network import saved, saved_under
 from seqsearch.methods.parts.tuned import Tuned, TunedTraining, backbone_rate, epochs_of, head_rate, light_decay
 
@@ -111,10 +110,8 @@ class EWC(Tuned):
         """By the names of `_parameters`; empty before the first task."""
 
     def fit_task(self, task: TaskData) -> FitReport:
-        config, train = self.config, learned(task.train, self.context, "pycil", task.generator("augment"))
+        config, (train, head) = self.config, self.begun(task)
         anchor = {name: p.detach().clone() for name, p in self._parameters(self.head).items()}
-        block = first_rows(self.context, len(task.columns), task.generator("head"))
-        head = self.head.grown(block).trainable()
         moving, stiff = self._parameters(head), self._stiffness()
         first = task.columns.start if config.classes == "new" else 0
 

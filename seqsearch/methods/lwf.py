@@ -41,11 +41,10 @@ from torch import Tensor
 from seqsearch.methods.base import Caps, FitReport
 from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.methods.parts.augmentation import Learned, learned
+from seqsearch.methods.parts.augmentation import Learned
 from seqsearch.methods.parts.head import (
     checked_finite,
     distillation,
-    first_rows,
     local_cross_entropy,
     weight_aligned,
 )
@@ -83,10 +82,8 @@ class LwF(Tuned):
 
     def fit_task(self, task: TaskData) -> FitReport:
         config, old = self.config, task.columns.start
-        train = learned(task.train, self.context, "pycil", task.generator("augment"))
+        train, head = self.begun(task)
         answers = self._answers(train)
-        block = first_rows(self.context, len(task.columns), task.generator("head"))
-        head = self.head.grown(block).trainable()
 
         def loss_of(positions: Tensor) -> Tensor:
             part = train.select(positions)

@@ -25,9 +25,9 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts import gtep
-from seqsearch.methods.parts.augmentation import Learned
+from seqsearch.methods.parts.augmentation import Learned, learned
 from seqsearch.methods.parts.checkpoint import Live
-from seqsearch.methods.parts.head import empty_head, load_head
+from seqsearch.methods.parts.head import Head, empty_head, first_rows, load_head
 from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under, statistics_of
 from seqsearch.methods.parts.training import SHORT_DECAY, FirstApart, Group, descend
 
@@ -148,6 +148,12 @@ class Tuned(Method):
         """Networks to put in train mode during training: the backbone if it starts from scratch, else none. It then learns the
         statistics of its batch normalisation."""
         self.head = empty_head(context.dim, context.device)
+
+    def begun(self, task: TaskData) -> tuple[Learned, Head]:
+        """The images of a task as they are learned from, and the head with rows for its classes, to be trained."""
+        train = learned(task.train, self.context, self.caps.augmentation, task.generator("augment"))
+        block = first_rows(self.context, len(task.columns), task.generator("head"))
+        return train, self.head.grown(block).trainable()
 
     def descend(
         self,
