@@ -220,7 +220,8 @@ class _Overlapped:
         found = found.to("cpu", non_blocking=self._on_gpu)
         if not self._on_gpu:
             return found, None
-        there = torch.cuda.Event()  # type: ignore[no-untyped-call]  # torch 2 annotates no Event
+        event: Callable[[], Any] = torch.cuda.Event  # torch does not annotate it
+        there = event()
         there.record()
         return found, there
 

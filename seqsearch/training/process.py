@@ -171,7 +171,8 @@ def _seed(seed: int, replicate: int, depth: int, phase: str) -> int:
 
 def _on_gpu() -> bool:
     """Whether this process uses one; asking must not make it do so."""
-    return bool(torch.cuda.is_initialized())  # type: ignore[no-untyped-call]  # torch 2 does not annotate it
+    is_initialized: Callable[[], bool] = torch.cuda.is_initialized  # torch does not annotate it
+    return bool(is_initialized())
 
 
 def _folder() -> str:
