@@ -29,7 +29,7 @@ _DATA_SET = re.compile(
     r"hf://datasets/(?P<repository>[^/@]+/[^/@]+)(@(?P<revision>refs/(convert|pr)/[^/]+|[^/]+))?(/(?P<path>[^?\0]+))?"
 )
 _BUCKET = re.compile(r"s3://(anonymous@)?[A-Za-z0-9._-]+(/[^?\0]*)?")
-_COMMIT = re.compile(r"@[0-9a-f]{40}$")
+_COMMIT = re.compile(r"^(hf://datasets/[^/@]+/[^/@]+)@[0-9a-f]{40}(?=/|$)")
 _ENDPOINT = re.compile(r"https?://[^/@?]+/?")
 CREDENTIALS = {
     "s3": "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL, or write s3://anonymous@BUCKET",
@@ -70,14 +70,19 @@ class RemoteFile:
         return self.url.rpartition("/")[2]
 
     @property
+    def place(self) -> str:
+        """Its URL, whatever the commit."""
+        return _COMMIT.sub(r"\1", self.url)
+
+    @property
     def stem(self) -> str:
         """Its name without the ending."""
         return self.name.rpartition(".")[0] or self.name
 
     @property
     def parent(self) -> RemoteFile:
-        """What it lies in; a data set without its commit."""
-        return RemoteFile(_COMMIT.sub("", self.url.rpartition("/")[0]), 0, "")
+        """What it lies in."""
+        return RemoteFile(self.place.rpartition("/")[0], 0, "")
 
     def read_at(self, size: int, at: int) -> bytes:
         """``size`` bytes from the place ``at`` on; fewer at its end.

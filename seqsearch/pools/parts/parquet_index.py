@@ -1,8 +1,7 @@
 """What a pool needs of its Parquet files to find any image: read from them once, then kept in the cache.
 
 Files of millions of images have thousands of row groups, and their footers and small columns take seconds to read and check.
-An index is known by path, size and times of the files, so that another file, or a changed one, has another index. One that is
-damaged is made anew.
+A pool has one index for each set of options. An index that is damaged, or of files that have changed since, is made anew.
 """
 
 from __future__ import annotations
@@ -78,31 +77,34 @@ def index_of(files: Sequence[File], in_folder: bool, split: str, label: str) -> 
     Raises:
         UserError: see `seqsearch.pools.parquet.build`.
     """
-    states = [_state(f) for f in files]
-    folder, name = Inside(cache_root()).at("pools"), f"{digest_of(VERSION, states, in_folder, split, label)}.npz"
+    names, states = [_name(f) for f in files], [_state(f) for f in files]
+    folder, name = Inside(cache_root()).at("pools"), f"{digest_of(VERSION, names, in_folder, split, label)}.npz"
     try:
-        return _unpacked(folder.read(name, MOST_BYTES))
-    except Exception:  # there is none, or it is damaged: zip files have many ways to be
+        return _unpacked(folder.read(name, MOST_BYTES), states)
+    except Exception:  # there is none, it is of other files, or it is damaged: zip files have many ways to be
         index = _read(files, in_folder, split, label)
     try:
         sweep(folder)
         with atomic_file(folder, name) as written:
-            written.write(_packed(index))
+            written.write(_packed(index, states))
     except UserError:
         pass  # it is read from the files again next time
     return index
 
 
+def _name(file: File) -> str:
+    """As the pool has it: it may say a split or a group, also where it is a link."""
+    return file.place if isinstance(file, RemoteFile) else os.path.abspath(file)
+
+
 def _state(file: File) -> list[Any]:
-    """What changes with a file. Its change time cannot be set, unlike the time of modification. Its name counts as well, which
-    may say a split or a group, also where it is a link."""
+    """What changes with a file. Its change time cannot be set, unlike the time of modification."""
     if isinstance(file, RemoteFile):
-        return [file.url, file.size, file.state]
+        return [file.size, file.state]
     try:
-        found = file.stat()
+        return [*mark_of(file.stat())]
     except OSError as error:
         raise UserError(f"pool {str(file)!r} cannot be read ({error.strerror}): restore it, or leave it out") from None
-    return [os.path.abspath(file), *mark_of(found)]
 
 
 def _read(files: Sequence[File], in_folder: bool, split: str, label: str) -> Index:
@@ -131,10 +133,11 @@ def _read_file(file: File, in_folder: bool, split: str, label: str) -> tuple[dic
 # ------------------------------------------------------------------------------------------------ as bytes
 
 
-def _packed(index: Index) -> bytes:
+def _packed(index: Index, states: list[list[Any]]) -> bytes:
     """Arrays under their names, in the smallest type that holds them; all else as JSON."""
-    said: dict[str, Any] = {"content": index.content, "shards": [[s.images, s.captions, s.sets] for s in index.shards]}
-    arrays: dict[str, NDArray[Any]] = {
+    shards = [[s.images, s.captions, s.sets] for s in index.shards]
+    said: dict[str, Any] = {"states": states, "content": index.content, "shards": shards}
+    arrays: dict[str, Any] = {
         "groups": np.array([len(s.group_rows) for s in index.shards]),
         "group_rows": np.concatenate([s.group_rows for s in index.shards]),
         "ends": np.concatenate([np.full(len(s.group_rows), -1) if s.ends is None else s.ends for s in index.shards]),
@@ -145,7 +148,7 @@ def _packed(index: Index) -> bytes:
         else:
             said[name] = value
     buffer = io.BytesIO()
-    np.savez(buffer, said=np.frombuffer(json.dumps(said).encode(), np.uint8), allow_pickle=False, **arrays)
+    np.savez(buffer, said=np.frombuffer(json.dumps(said).encode(), np.uint8), **arrays)
     return buffer.getvalue()
 
 
@@ -155,14 +158,16 @@ def _smallest(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(kind) if kind.kind in "iu" else array
 
 
-def _unpacked(data: bytes) -> Index:
+def _unpacked(data: bytes, states: list[list[Any]]) -> Index:
     """See `_packed`.
 
     Raises:
-        Exception: it is damaged.
+        Exception: it is damaged, or of files in other states.
     """
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         said = json.loads(arrays["said"].tobytes())
+        if said["states"] != states:
+            raise ValueError("the files have changed")
         own = {f.name: said[f.name] if f.name in said else arrays[f.name] for f in fields(Columns)}
         cuts = np.cumsum(arrays["groups"])[:-1]
         rows, ends = np.split(arrays["group_rows"], cuts), np.split(arrays["ends"], cuts)
@@ -172,4 +177,20 @@ def _unpacked(data: bytes) -> Index:
         Shard(images, captions, sets, r, None if (e < 0).any() else e)
         for (images, captions, sets), r, e in zip(said["shards"], rows, ends, strict=True)
     ]
-    return Index(Columns(**own), shards, str(said["content"]))
+    return _checked(Index(Columns(**own), shards, str(said["content"])))
+
+
+def _checked(index: Index) -> Index:
+    """An index that can be used, whoever wrote it.
+
+    Raises:
+        ValueError: its parts do not fit each other.
+    """
+    c, shards = index.columns, index.shards
+    arrays = [c.label, c.group, *(a for a in (c.split, c.lengths, c.bound) if a is not None)]
+    fits = [len(a) == sum(c.rows) for a in arrays]
+    fits += [a.min() >= 0 and a.max() < len(n) for a, n in ((c.label, c.names), (c.group, c.groups))]
+    fits += [int(s.group_rows.sum()) == rows for s, rows in zip(shards, c.rows, strict=True)]
+    if not all(fits):
+        raise ValueError("its parts do not fit each other")
+    return index
