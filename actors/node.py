@@ -92,9 +92,15 @@ def _is_stale(path: Path) -> bool:
     return False
 
 
-def part_of_memory(workers: int) -> int:
-    """Bytes that this worker of a Ray may add to its own: its part of what all workers of this node have and can still get."""
-    there = sum(map(private_memory, descendants(os.getppid())))
+def part_of_memory(workers: int) -> int | None:
+    """Bytes that this worker of a Ray may add to its own: its part of what all workers of this node have and can still get.
+
+    None where processes cannot be looked at (macOS).
+    """
+    try:
+        there = sum(map(private_memory, descendants(os.getppid())))
+    except OSError:
+        return None
     return max(0, (free_memory() + there) // workers - private_memory())
 
 

@@ -50,6 +50,8 @@ class Hub(BaseHTTPRequestHandler):
     root: Path
     asked: list[str]
     """Every request: method, path and range."""
+    together: list[threading.Barrier]
+    """A barrier that each request for a range waits at, if there is one."""
 
     def do_GET(self) -> None:
         self.asked.append(f"GET {self.path} {self.headers.get('range', '')}".strip())
@@ -80,6 +82,8 @@ class Hub(BaseHTTPRequestHandler):
         return {"type": "file", "path": name, "oid": digest[:40], "size": file.stat().st_size, "lfs": lfs}
 
     def _range(self, data: bytes) -> None:
+        for barrier in self.together:
+            barrier.wait(10)
         low, _, high = self.headers["range"].removeprefix("bytes=").partition("-")
         self._send(206, data[int(low) : int(high) + 1])
 
@@ -102,10 +106,13 @@ class Hub(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def hub(monkeypatch: pytest.MonkeyPatch, root: Path) -> Iterator[list[str]]:
+def hub(
+    monkeypatch: pytest.MonkeyPatch, root: Path, together: list[threading.Barrier] | None = None
+) -> Iterator[list[str]]:
     """The data set ``somebody/fish`` with the files below ``root``; yields the requests."""
     asked: list[str] = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Served", (Hub,), {"root": root, "asked": asked}))
+    own = {"root": root, "asked": asked, "together": [] if together is None else together}
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Served", (Hub,), own))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     _at(monkeypatch, f"http://127.0.0.1:{server.server_address[1]}")
     try:

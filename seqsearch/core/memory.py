@@ -14,8 +14,10 @@ STATM = Path("/proc/self/statm")
 
 
 _lock = threading.Lock()
-_before: list[tuple[int, int]] = []
-"""Limits before the first block of `memory_limit`, and once for each block under way."""
+_blocks = 0
+"""Blocks of `memory_limit` under way, in any thread."""
+_outside = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+"""The limit before the first of them began."""
 
 
 def peak_memory() -> int:
@@ -47,18 +49,19 @@ def memory_limit(size: int) -> Iterator[None]:
     A limit that is lower already stays. What fails raises `MemoryError`, or an error of the library that allocates. Blocks of
     several threads may overlap: the last to end puts back what was before the first.
     """
+    global _blocks, _outside
     with _lock:
-        if not _before:
-            _before.append(resource.getrlimit(resource.RLIMIT_DATA))
-        _before.append(_before[0])
-    _allow(size - private_memory())
+        if not _blocks:
+            _outside = resource.getrlimit(resource.RLIMIT_DATA)
+        _blocks += 1
     try:
+        _allow(size - private_memory())
         yield
     finally:
         with _lock:
-            if len(_before) == 2:
-                resource.setrlimit(resource.RLIMIT_DATA, _before.pop())
-            _before.pop()
+            _blocks -= 1
+            if not _blocks:
+                resource.setrlimit(resource.RLIMIT_DATA, _outside)
 
 
 def limit_memory(size: int) -> None:

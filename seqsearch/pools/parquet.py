@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from seqsearch.pools.parts.parquet_index import Index, index_of
 from seqsearch.pools.parts.scan import check_link
 from seqsearch.pools.parts.verbatim import ImageColumn
 from seqsearch.storage.ranges import File
-from seqsearch.storage.servers import ENDING, is_remote, listed
+from seqsearch.storage.servers import ENDING, THREADS, RemoteFile, is_remote, listed
 
 if TYPE_CHECKING:
     import torch
@@ -124,10 +125,18 @@ class ParquetPool:
         places = self._places(checked_rows(rows, self.name, int(self._offsets[-1])))
         files = np.searchsorted(self._file_starts, places, side="right") - 1
         found: list[bytes | None] = [None] * len(places)
-        for number in np.unique(files).tolist():
-            at = np.flatnonzero(files == number)
-            for i, data in zip(at, self._columns[number].read(places[at] - self._file_starts[number]), strict=True):
-                found[i] = data
+        parts = [(number, np.flatnonzero(files == number)) for number in np.unique(files).tolist()]
+
+        def read(part: tuple[int, Rows]) -> list[bytes | None]:
+            number, at = part
+            return self._columns[number].read(places[at] - self._file_starts[number])
+
+        # A server takes long to answer, and answers for many files at once. Row groups of as many files would fill the memory.
+        at_once = THREADS if self.verbatim and isinstance(self._files[0], RemoteFile) else 1
+        with ThreadPoolExecutor(at_once) as several:
+            for (_, at), own in zip(parts, several.map(read, parts) if at_once > 1 else map(read, parts), strict=True):
+                for i, data in zip(at, own, strict=True):
+                    found[i] = data
         for row, data in zip(rows, found, strict=True):
             if data is None:
                 raise UserError(

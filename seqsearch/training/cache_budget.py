@@ -73,14 +73,16 @@ def _cgroups(root: Path) -> list[Path]:
 
 
 def _left(cgroup: Path) -> int | None:
-    """Bytes below its limit, what the system can take back counted in; None: it has no limit."""
-    for limit, usage, back in (
-        ("memory.max", "memory.current", "inactive_file"),
-        ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    """Bytes below its limit; None: it has no limit. Pages of files count as free, also active ones: before it ends a process, the
+    system takes them back."""
+    for limit, usage, total in (
+        ("memory.max", "memory.current", ""),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
     ):
         try:
-            most = int((cgroup / limit).read_text())
-            return max(0, most - int((cgroup / usage).read_text()) + (_entry(cgroup / "memory.stat", back) or 0))
+            most, used = (int((cgroup / name).read_text()) for name in (limit, usage))
+            back = [_entry(cgroup / "memory.stat", f"{total}{kind}_file") or 0 for kind in ("inactive", "active")]
+            return max(0, most - used + sum(back))
         except (OSError, ValueError):  # the other version, or "max"
             continue
     return None

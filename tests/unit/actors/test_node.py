@@ -12,6 +12,7 @@ import pytest
 
 from actors import node
 from actors.node import STALE_SECONDS, marker, node_folder
+from tests.programs import counts_memory
 
 
 def test_the_drivers_folder_is_used_where_it_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,9 +49,7 @@ def test_a_folder_of_somebody_else_is_not_trusted(tmp_path: Path, monkeypatch: p
     assert not node_folder(tmp_path / "none", "run").path.is_relative_to(planted)
 
 
-@pytest.mark.skipif(
-    sys.platform != "linux", reason="the limit is read from /proc and set by RLIMIT_DATA as Linux counts it"
-)
+@counts_memory
 def test_more_memory_than_allowed_is_an_exception() -> None:
     script = (
         "import numpy as np\nfrom seqsearch.core.memory import limit_memory, resident_memory\n"
@@ -85,7 +84,6 @@ def test_only_folders_of_our_own_are_removed_and_none_through_a_link(
     assert [p.name for p in precious.iterdir()] == ["file"]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_the_part_of_a_worker_counts_what_all_of_them_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether others hold much or little just now, a worker's part is the same."""
     monkeypatch.setattr(node, "free_memory", lambda: 6 << 30)
@@ -95,3 +93,9 @@ def test_the_part_of_a_worker_counts_what_all_of_them_have(monkeypatch: pytest.M
     assert node.part_of_memory(3) == (4 << 30) - (1 << 30)
     held[1] = 5 << 30
     assert node.part_of_memory(4) == 0
+
+    def unseen(_: int) -> list[int]:
+        raise FileNotFoundError("/proc")
+
+    monkeypatch.setattr(node, "descendants", unseen)
+    assert node.part_of_memory(4) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import pickle
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,6 +74,19 @@ def test_images_are_read_singly_and_an_index_spares_all_else(root: Path, monkeyp
         assert [bool(re.search(r"bytes=4-", a)) for a in asked] == [False, True]
 
 
+def test_several_files_are_asked_at_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "shards").mkdir()
+    for number in range(4):
+        own(root / "shards" / f"{number}.parquet", captioned=False, bound=False, first=100 * number)
+    together: list[threading.Barrier] = []
+    with hub(monkeypatch, root, together):
+        pool = opened(f"{KINDS['hf']}/shards")
+        of_each = [next(r for r in range(96) if pool.where(r).startswith(f"{number}.")) for number in range(4)]
+        expected = opened(root / "shards").encoded(np.array(of_each))
+        together.append(threading.Barrier(4))  # nobody is answered before all have asked
+        assert pool.encoded(np.array(of_each)) == expected
+
+
 def test_what_changes_or_vanishes_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with s3(monkeypatch, "bucket", root) as system:
         pool = opened("s3://bucket/hub")
@@ -92,38 +106,48 @@ def test_what_changes_or_vanishes_is_named(root: Path, monkeypatch: pytest.Monke
             build_pool("s3://bucket/hub")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("s3://bucket/nothing", "'s3://bucket/nothing' does not exist on the server, or you may not see it"),
-        ("s3://nobucket/x.parquet", "does not exist on the server"),
-        ("s3://bucket/texts", "has no .parquet files"),
-        ("s3://me:password@bucket/hub", "without keys or settings"),
-        ("s3://me:pass/password@bucket/hub", "without keys or settings"),
-        ("s3://bucket/hub?secret_key=password", "without keys or settings"),
-        ("s3://", "write s3://BUCKET/FOLDER"),
-        ("s3:/bucket/hub", "a URL has two slashes: write s3://"),
-        ("hf:datasets/somebody/fish", "a URL has two slashes: write hf://"),
-        ("S3://me:password@bucket/hub", "not from S3://: write s3://"),
-        ("s3a://me:password@bucket/hub", "not from s3a://: write s3://"),
-        ("gs://bucket/hub", "pools are read from s3:// and hf://, not from gs://: copy them"),
-        ("hf://models/somebody/net", "write hf://datasets/USER/NAME/FOLDER"),
-        ("hf://password@datasets/somebody/net", "write hf://datasets/USER/NAME/FOLDER"),
-        ("hf://datasets/somebody", "write hf://datasets/USER/NAME/FOLDER"),
-        ("s3://bucket/hub:path=root/flat", "no option 'path'"),
-        ("s3://bucket/hub:colour=2", "no option 'colour'; it has path, split"),
-    ],
-)
-def test_bad_names_are_refused_in_one_line(
-    text: str, message: str, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+NOT_THERE = {
+    "s3://bucket/nothing": "'s3://bucket/nothing' does not exist on the server, or you may not see it",
+    "s3://nobucket/x.parquet": "does not exist on the server",
+    "s3://bucket/texts": "has no .parquet files",
+}
+REFUSED = {
+    "s3://me:password@bucket/hub": "without keys or settings",
+    "s3://me:pass/password@bucket/hub": "without keys or settings",
+    "s3://bucket/hub?secret_key=password": "without keys or settings",
+    "s3://": "write s3://BUCKET/FOLDER",
+    "s3:/bucket/hub": "a URL has two slashes: write s3://",
+    "hf:datasets/somebody/fish": "a URL has two slashes: write hf://",
+    "S3://me:password@bucket/hub": "not from S3://: write s3://",
+    "s3a://me:password@bucket/hub": "not from s3a://: write s3://",
+    "gs://bucket/hub": "pools are read from s3:// and hf://, not from gs://: copy them",
+    "hf://models/somebody/net": "write hf://datasets/USER/NAME/FOLDER",
+    "hf://password@datasets/somebody/net": "write hf://datasets/USER/NAME/FOLDER",
+    "hf://datasets/somebody": "write hf://datasets/USER/NAME/FOLDER",
+    "s3://bucket/hub:colour=2": "no option 'colour'; it has path, split",
+    "s3://bucket/hub:path=root/flat": "no option 'path'",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_bad_names_are_refused_before_a_server_is_asked(text: str) -> None:
+    for look in (check_pool, build_pool):
+        with pytest.raises(UserError) as refused:
+            look(text)
+        assert REFUSED[text] in str(refused.value)
+        assert "\n" not in str(refused.value)
+        assert "password" not in str(refused.value)
+
+
+def test_what_is_not_there_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (root / "texts").mkdir()
     (root / "texts" / "a.txt").write_text("no pool")
-    with s3(monkeypatch, "bucket", root), pytest.raises(UserError) as refused:
-        build_pool(text)
-    assert message in str(refused.value)
-    assert "\n" not in str(refused.value)
-    assert "password" not in str(refused.value)
+    with s3(monkeypatch, "bucket", root):
+        for text, message in NOT_THERE.items():
+            with pytest.raises(UserError) as refused:
+                build_pool(text)
+            assert message in str(refused.value)
+            assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -47,8 +47,8 @@ def test_a_cgroup_or_one_that_it_is_in_says_less(tmp_path: Path, limited: str) -
     top = "sys/fs/cgroup"
     files = {"proc/self/cgroup": "0::/job/step\n", f"{top}/job/memory.max": "max\n", f"{top}/job/memory.current": "9\n"}
     files |= {f"{top}/{limited}/memory.max": "1000000\n", f"{top}/{limited}/memory.current": "400000\n"}
-    files |= {f"{top}/{limited}/memory.stat": "anon 300000\ninactive_file 50000\n"}
-    assert free_memory(tree(tmp_path, {**MEMINFO, **files})) == 650_000
+    files |= {f"{top}/{limited}/memory.stat": "anon 300000\ninactive_file 50000\nactive_file 30000\n"}
+    assert free_memory(tree(tmp_path, {**MEMINFO, **files})) == 680_000
 
 
 def test_version_1_of_cgroups(tmp_path: Path) -> None:
@@ -56,6 +56,8 @@ def test_version_1_of_cgroups(tmp_path: Path) -> None:
     files = {"proc/self/cgroup": "5:cpu,cpuacct:/docker/abc\n4:memory:/docker/abc\n"}
     files |= {f"{own}/memory.limit_in_bytes": "1000000\n", f"{own}/memory.usage_in_bytes": "1200000\n"}
     assert free_memory(tree(tmp_path, {**MEMINFO, **files})) == 0
+    files |= {f"{own}/memory.stat": "active_file 1\ntotal_inactive_file 150000\ntotal_active_file 150000\n"}
+    assert free_memory(tree(tmp_path, {**MEMINFO, **files})) == 100_000
 
 
 def test_a_leaf_takes_no_room_once_it_is_judged(tmp_path: Path) -> None:

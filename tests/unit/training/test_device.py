@@ -14,6 +14,7 @@ from seqsearch.training.device import Device
 from seqsearch.training.modes import ATTENTION, attention, deterministic
 from seqsearch.training.process import settings
 from tests.gpus import pretend
+from tests.programs import counts_memory
 
 
 @pytest.fixture(autouse=True)
@@ -124,13 +125,13 @@ with memory_limit(private_memory() + (1 << 20)):
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits are set as Linux counts memory")
+@counts_memory
 def test_limits_of_threads_end_where_they_began() -> None:
     said = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True, timeout=100, check=True)
     assert said.stdout == "True True\n"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits are set as Linux counts memory")
+@counts_memory
 def test_mapped_files_are_no_part_of_the_memory_of_a_job(tmp_path: Path) -> None:
     path = tmp_path / "mapped"
     path.write_bytes(bytes(300 << 20))
@@ -138,13 +139,13 @@ def test_mapped_files_are_no_part_of_the_memory_of_a_job(tmp_path: Path) -> None
     assert said.stdout == "100 0\n"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits are set as Linux counts memory")
+@counts_memory
 def test_an_image_without_memory_to_decode_it_is_not_corrupt() -> None:
     said = subprocess.run([sys.executable, "-c", DECODES], capture_output=True, text=True, timeout=100, check=True)
     assert said.stdout == "no memory\n"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits are set as Linux counts memory")
+@counts_memory
 def test_jobs_on_a_cpu_take_their_part_of_the_memory_and_all_of_it_alone() -> None:
     said = subprocess.run([sys.executable, "-c", GROWS], capture_output=True, text=True, timeout=100, check=True)
     assert said.stdout == "[True, False, True, False, True]\n"
