@@ -103,6 +103,9 @@ class Main(Commands):
             if isinstance(error, EngineDied):
                 leave(2)
             sys.exit(2)
+        except MemoryError:
+            click.echo("seqsearch: too little memory: give fewer --workers, or end other programs", err=True)
+            sys.exit(2)
         except OSError as error:
             if error.errno == errno.EPIPE:  # whoever read the output has enough
                 raise

@@ -8,8 +8,6 @@ read in pieces whose memory is known beforehand.
 from __future__ import annotations
 
 import contextlib
-import io
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -17,7 +15,7 @@ from typing import Any
 
 from seqsearch.core.errors import UserError
 from seqsearch.storage.parquet_pages import DELTA_BYTE_ARRAY, BadHeader, pages
-from seqsearch.storage.ranges import File, Ranges, opened
+from seqsearch.storage.ranges import File, Ranges, Sized, opened
 
 MEMORY = 256 << 20
 """Bytes that anything may take in memory, however small it is in the file, ..."""
@@ -231,26 +229,11 @@ PATIENCE = 1.0
 """Seconds."""
 
 
-class _Unread(io.RawIOBase):
+class _Unread(Sized):
     """As long as a file, and nothing is in it."""
 
-    def __init__(self, size: int) -> None:
-        self._size = self._at = size
-        self.asked = False
-        """Somebody wanted to read."""
-
-    def seekable(self) -> bool:
-        return True
-
-    def readable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, to: int, whence: int = os.SEEK_SET) -> int:
-        self._at = to + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
-        return self._at
+    asked = False
+    """Somebody wanted to read."""
 
     def read(self, size: int = -1) -> bytes:
         self.asked = True  # an exception would be held by Arrow for ever, and with it all frames

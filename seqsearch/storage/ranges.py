@@ -66,12 +66,32 @@ class _Local:
         os.close(self._file)
 
 
-class _Remote(io.RawIOBase):
-    """Keeps what it read last, as a file of Python's."""
+class Sized(io.RawIOBase):
+    """A file of Python's of so many bytes, which a subclass reads."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.place = size, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.place
+
+    def seek(self, to: int, whence: int = os.SEEK_SET) -> int:
+        self.place = to + {os.SEEK_SET: 0, os.SEEK_CUR: self.place, os.SEEK_END: self.size}[whence]
+        return self.place
+
+
+class _Remote(Sized):
+    """Keeps what it read last."""
 
     def __init__(self, file: RemoteFile, ahead: int) -> None:
-        self.size, self.arrow = file.size, self
-        self._remote, self._ahead, self._place = file, ahead, 0
+        super().__init__(file.size)
+        self.arrow, self._remote, self._ahead = self, file, ahead
         self._low, self._kept = 0, b""
 
     def read_at(self, size: int, at: int) -> bytes:
@@ -83,20 +103,7 @@ class _Remote(io.RawIOBase):
         with ThreadPoolExecutor(THREADS) as several:
             return list(several.map(lambda span: self._remote.read_at(*span), spans))
 
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._place
-
-    def seek(self, to: int, whence: int = os.SEEK_SET) -> int:
-        self._place = to + {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self.size}[whence]
-        return self._place
-
     def read(self, size: int = -1) -> bytes:
-        found = self.read_at(self.size - self._place if size < 0 else size, self._place)
-        self._place += len(found)
+        found = self.read_at(self.size - self.place if size < 0 else size, self.place)
+        self.place += len(found)
         return found

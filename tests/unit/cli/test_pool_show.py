@@ -141,3 +141,12 @@ def test_names_and_images_are_compared_with_those_of_pre_training(tmp_path: Path
 def test_flags_that_do_nothing_are_refused(flags: list[str], said: str) -> None:
     refused = run("glyphs:classes=4", *flags)
     assert (refused.exit_code, refused.output) == (2, f"seqsearch: {said}\n")
+
+
+def test_too_little_memory_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "large.py").write_text("def large():\n    raise MemoryError\n")
+    said = run(f"{tmp_path}/large.py:large")
+    assert (said.exit_code, said.output) == (
+        2,
+        "seqsearch: too little memory: give fewer --workers, or end other programs\n",
+    )
