@@ -44,10 +44,11 @@ def s3(monkeypatch: pytest.MonkeyPatch, bucket: str, root: Path) -> Iterator[Any
 
 
 class Hub(BaseHTTPRequestHandler):
-    """What huggingface-hub asks for of one data set, whose files lie below ``root``."""
+    """What huggingface-hub asks for of the data set ``name``, whose files lie below ``root``."""
 
     protocol_version = "HTTP/1.1"
     root: Path
+    name: str
     asked: list[str]
     """Every request: method, path and range."""
     together: list[threading.Barrier]
@@ -55,7 +56,7 @@ class Hub(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.asked.append(f"GET {self.path} {self.headers.get('range', '')}".strip())
-        path = self.path.partition("?")[0].removeprefix("/api").removeprefix("/datasets/somebody/fish")
+        path = self.path.partition("?")[0].removeprefix("/api").removeprefix(f"/datasets/{self.name}")
         where, _, rest = path.partition("/tree/")
         if rest:
             folder = self.root / rest.partition("/")[2]
@@ -63,7 +64,7 @@ class Hub(BaseHTTPRequestHandler):
         elif "/resolve/" in where:
             self._range((self.root / where.split("/resolve/")[1].partition("/")[2]).read_bytes())
         elif where in ("", "/revision/main", f"/revision/{COMMIT}"):
-            self._json({"id": "somebody/fish", "sha": COMMIT, "siblings": []})
+            self._json({"id": self.name, "sha": COMMIT, "siblings": []})
         else:
             self._json(None)
 
@@ -97,7 +98,7 @@ class Hub(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(body)))
         self.send_header("content-type", "application/json")
         if status == 404:
-            self.send_header("x-error-code", "EntryNotFound" if "/fish" in self.path else "RepoNotFound")
+            self.send_header("x-error-code", "EntryNotFound" if self.name in self.path else "RepoNotFound")
         self.end_headers()
         self.wfile.write(body)
 
@@ -107,11 +108,14 @@ class Hub(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def hub(
-    monkeypatch: pytest.MonkeyPatch, root: Path, together: list[threading.Barrier] | None = None
+    monkeypatch: pytest.MonkeyPatch,
+    root: Path,
+    name: str = "somebody/fish",
+    together: list[threading.Barrier] | None = None,
 ) -> Iterator[list[str]]:
-    """The data set ``somebody/fish`` with the files below ``root``; yields the requests."""
+    """The data set ``name`` with the files below ``root``; yields the requests."""
     asked: list[str] = []
-    own = {"root": root, "asked": asked, "together": [] if together is None else together}
+    own = {"root": root, "name": name, "asked": asked, "together": [] if together is None else together}
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Served", (Hub,), own))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     _at(monkeypatch, f"http://127.0.0.1:{server.server_address[1]}")
@@ -127,6 +131,8 @@ def _at(monkeypatch: pytest.MonkeyPatch, endpoint: str) -> None:
     from huggingface_hub import HfFileSystem, constants
 
     monkeypatch.setenv("HF_ENDPOINT", endpoint)
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "ENDPOINT", endpoint)
     monkeypatch.setattr(
         constants, "HUGGINGFACE_CO_URL_TEMPLATE", f"{endpoint}/{{repo_id}}/resolve/{{revision}}/{{filename}}"

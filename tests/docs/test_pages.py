@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -19,12 +20,14 @@ from tests.docs.miniature import (
     write_data_sets,
     write_order,
     write_own_learner,
+    write_parquet,
     write_pictures,
     write_resnet,
     write_runs,
 )
 from tests.docs.running import run_blocks, run_command
 from tests.docs.test_first_method import first
+from tests.servers import hub, s3
 
 BLOCKS = all_blocks()
 SHELL = [b for b in BLOCKS if b.language == "shell"]
@@ -128,6 +131,19 @@ def miniature(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@contextlib.contextmanager
+def served(page: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The servers that a page names."""
+    with contextlib.ExitStack() as stack:
+        if page == "docs/pools.md":
+            for folder in ("inat2021", "data"):
+                (root / folder).mkdir(parents=True)
+                write_parquet(root / folder, "part.parquet", [f"species {c}" for c in "abcdefghi"])
+            stack.enter_context(s3(monkeypatch, "bucket", root))
+            stack.enter_context(hub(monkeypatch, root, "USER/NAME"))
+        yield
+
+
 @pytest.mark.long
 @pytest.mark.usefixtures("one_epoch")
 @pytest.mark.parametrize("page", RUNNABLE)
@@ -140,7 +156,8 @@ def test_the_code_of_a_page_runs(page: str, miniature: Path, tmp_path: Path, mon
     BEFORE.get(page, lambda _: None)(folder)
     assert [said for line in FIRST.get(page, []) if (said := run_command(line.split(), {}))] == []
     blocks = [b for b in BLOCKS if b.page == page and b.line < ELSEWHERE.get(page, b.line + 1)]
-    wrong = run_blocks(blocks, REFUSED)
+    with served(page, tmp_path / "there", monkeypatch):
+        wrong = run_blocks(blocks, REFUSED)
     assert not wrong, "\n".join(wrong)
 
 

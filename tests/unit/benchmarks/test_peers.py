@@ -19,6 +19,7 @@ from seqsearch.core.types import StateKey, Tasks, reported
 from seqsearch.formats.avalanche import STUB
 from seqsearch.methods import er
 from seqsearch.methods.config import build_config
+from seqsearch.methods.parts import tuned
 from seqsearch.methods.parts.head import Head
 from seqsearch.methods.parts.reservoir import Reservoir
 from seqsearch.pools.image_files import ImageFiles
@@ -144,7 +145,7 @@ def here(world: World, tasks: Tasks, learned: list[Learned], patch: pytest.Monke
         block = Head(*(p[data.columns.start :] for p in said.head)).trainable()
         with patch.context() as patched:
             patched.setattr(torch, "randperm", lambda *_, draws=draws, **__: draws.pop(0))
-            patched.setattr(er, "first_rows", lambda *_, block=block: block)
+            patched.setattr(tuned, "first_rows", lambda *_, block=block: block)
             assert method.fit_task(data).status == "ok"
         assert not draws
         method.n_seen, method.n_tasks = data.columns.stop, number + 1

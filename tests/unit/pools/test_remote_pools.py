@@ -79,7 +79,7 @@ def test_several_files_are_asked_at_once(root: Path, monkeypatch: pytest.MonkeyP
     for number in range(4):
         own(root / "shards" / f"{number}.parquet", captioned=False, bound=False, first=100 * number)
     together: list[threading.Barrier] = []
-    with hub(monkeypatch, root, together):
+    with hub(monkeypatch, root, together=together):
         pool = opened(f"{KINDS['hf']}/shards")
         of_each = [next(r for r in range(96) if pool.where(r).startswith(f"{number}.")) for number in range(4)]
         expected = opened(root / "shards").encoded(np.array(of_each))
