@@ -74,6 +74,8 @@ NEEDS = {
     "ewc": Needs(full=1),
     "lwf": Needs(full=1),
     "er": Needs(full=2),
+    "derpp": Needs(full=3),
+    "er_ace": Needs(full=2),
     "clser": Needs(full=2, forward=2),
     "afec": Needs(full=3),
     "l2p": Needs(injected=1, tokens=10),

@@ -47,7 +47,7 @@ from seqsearch.methods.parts.checkpoint import Live
 from seqsearch.methods.parts.ema import move_average, warmed
 from seqsearch.methods.parts.head import Head, empty_head, first_rows, load_head
 from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under, statistics_of
-from seqsearch.methods.parts.replaying import ReplayTraining, reservoir_of, state_of, stored_images
+from seqsearch.methods.parts.replaying import ReplayTraining, restored, state_of, stored_images
 from seqsearch.methods.parts.reservoir import empty_reservoir
 from seqsearch.methods.parts.training import Hooks, descend
 from seqsearch.methods.parts.tuned import backbone_rate
@@ -110,14 +110,14 @@ class CLSER(Method):
         for model in (self.working, self.plastic, self.stable):
             model.head = model.head.grown(block)
         self.working.head = self.working.head.trainable()
-        draw, moves = task.generator("replay"), task.generator("averages")
+        moves = task.generator("averages")
         learning = statistics_of(context, self.working.backbone)
 
         def loss_of(positions: Tensor) -> Tensor:
             new = train.select(positions)
             if stored is None:
                 return functional.cross_entropy(self.working(new.images), new.targets)
-            old = stored.select(torch.randperm(len(stored), generator=draw)[: len(positions)])
+            old = stored.drawn(len(new))
             scores = self.working(torch.cat([new.images, old.images]))
             loss = functional.cross_entropy(scores, torch.cat([new.targets, old.targets]))
             with torch.no_grad():
@@ -163,7 +163,7 @@ class CLSER(Method):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         for name in ("working", "plastic", "stable"):
             getattr(self, name).load(state, f"{name}.", self.context.device)
-        self.buffer = reservoir_of(state, self.config.buffer_size)
+        self.buffer = restored(self.buffer, state)
         self.steps = int(state["steps"])
 
     def memory_footprint(self) -> Footprint:
