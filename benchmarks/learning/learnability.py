@@ -1,6 +1,6 @@
 """Final accuracy of each method on the glyph pool in a 5 x 10 sequence, beside `finetune` and the upper bound.
 
-    python -m benchmarks.learning.learnability [--methods a,b:x=1] [--seeds 3] [--part test] [--write]
+    python -m benchmarks.learning.learnability [--methods a,b:x=1] [--seeds 3] [--part test] [--write] [--add]
 
 Each seed is a random class sequence and a training seed of its own, the same for every method. The backbone is
 ``glyph_vit``, with one thread, in this process. ``Acc`` is the mean accuracy over all classes after the last task,
@@ -12,6 +12,7 @@ reported on them.
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import tempfile
 import time
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.common.results import write_result
+from benchmarks.common.results import RESULTS, write_result
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.grammar import parse_items
 from seqsearch.core.outcomes import EdgeResult
@@ -98,9 +99,13 @@ def main() -> None:
     parser.add_argument("--pool", default="glyphs")
     parser.add_argument("--backbone", default="glyph_vit")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--add", action="store_true", help="keep what the file has of other methods")
     options = parser.parse_args()
     pin_threads()
     rows: dict[str, Row] = {}
+    if options.add:
+        written = json.loads((RESULTS / "learnability.json").read_text())["methods"]
+        rows = {name: Row(**row) for name, row in written.items()}
     print(f"{'method':40s}   Acc    std    ALA    AFM   s/task   state")
     for item in parse_items(options.methods, "method"):
         with tempfile.TemporaryDirectory() as states:

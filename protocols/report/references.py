@@ -20,14 +20,15 @@ OF_PROTOCOL = {
     "cldyb": CLDYB, "score": CLDYB, "explain": CLDYB, "duel": CLDYB,
     "edge": EDGE, "edge-plan": EDGE, "gtep": GTEP, "mcil": MCIL, "online": NEAR_FUTURE,
 }  # fmt: skip
-_ENTRY = re.compile(r"@\w+\{(?P<key>[^,]+),\n  title = \{(?P<title>.+)\},\n")
+_ENTRY = re.compile(r"@\w+\{(?P<key>[^,]+),\n  title = \{(?P<title>.+)\},\n(?:.*\n)*?  year = \{(?P<year>\d+)\}")
 
 
 class Reference(NamedTuple):
-    """An entry of a bibliography: the key that a paper cites it by, its title without braces, and its BibTeX."""
+    """An entry of a bibliography: the key that a paper cites it by, its title without braces, its year, and its BibTeX."""
 
     key: str
     title: str
+    year: str
     bibtex: str
 
 
@@ -36,7 +37,9 @@ def known() -> tuple[Reference, ...]:
     """All entries."""
     entries = Path(__file__).with_suffix(".bib").read_text(encoding="utf-8").strip().split("\n\n")
     return tuple(
-        Reference(m["key"], re.sub("[{}]", "", m["title"]), entry) for entry in entries if (m := _ENTRY.match(entry))
+        Reference(m["key"], re.sub("[{}]", "", m["title"]), m["year"], entry)
+        for entry in entries
+        if (m := _ENTRY.match(entry))
     )
 
 

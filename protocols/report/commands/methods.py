@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from protocols.report.table import NEITHER, OURS, WORDS, Column, Layout, Table, table
+from protocols.report.references import OF_PROTOCOL, known, titles_of
+from protocols.report.table import MCIL, NEITHER, OURS, WORDS, Column, Layout, Table, table
 from seqsearch.core.limits import plain, range_text
 from seqsearch.core.registry import ItemKind, declared, names
 from seqsearch.methods.config import EMBEDDED, SCRATCH, TINY, LogUniform, default_of, space_of
@@ -41,6 +44,24 @@ PARAMETERS = Layout(
     ),
 )
 LAYOUTS = (PARAMETERS,)
+GROUPS = (
+    "On frozen features",
+    "Prompts, adapters and other small modules in a frozen network",
+    "Training of the whole network, without stored images",
+    "Training of the whole network, with stored images",
+    "Growing networks, with stored images",
+    "Image-text pairs",
+)
+FACTS = Path(__file__).with_name("method_facts.json")
+"""Cost and parity by method, written by ``python -m tools.method_facts``."""
+LEGEND = (
+    "year: of the paper. needs: beyond images with labels.",
+    "cost: processor time of training with default parameters, divided by that of fine-tuning (finetune; mm_lb for pairs).",
+    "parity: the public code that gives the same scores from the same starts (docs/parity.md).",
+    "",
+    "All about one, with its parameters: seqsearch methods NAME. Set them as in --methods ranpac:M=500,er.",
+    "A custom method: --methods FILE.py:CLASS (docs/custom_method.md).",
+)
 
 
 def methods_json() -> list[dict[str, Any]]:
@@ -84,19 +105,58 @@ def describe(name: str, kind: ItemKind = "method") -> dict[str, Any]:
 
 
 def method_table() -> str:
-    """All methods as plain text, a line each."""
-    found = methods_json()
-    width = max(len(m["name"]) for m in found)
+    """All methods as plain text, a line each, in groups."""
+    found, facts = methods_json(), json.loads(FACTS.read_text())
+    lines, columns = [], ("method", "year", "needs", "cost", "parity", "idea")
+    rows = {
+        m["name"]: (m["name"], year_of(m["name"]), needs(m["caps"]), *_measured(facts, m["name"]), _idea(m))
+        for m in found
+    }
+    widths = [max(map(len, column)) for column in zip(columns, *rows.values(), strict=True)][:-1]
+    for title in GROUPS:
+        own = sorted((m for m in found if group_of(m["caps"]) == title), key=lambda m: (rows[m["name"]][1], m["name"]))
+        if own:
+            lines += [title, *("  " + _aligned(row, widths) for row in (columns, *(rows[m["name"]] for m in own))), ""]
+    return "\n".join([*lines, *LEGEND])
+
+
+def group_of(caps: Mapping[str, Any]) -> str:
+    """The group of a method with these capabilities, of `GROUPS`."""
+    if caps["backbones"] == "pairs":
+        return GROUPS[5]
+    if not caps["trains_backbone"]:
+        return GROUPS[0]
+    if caps["needs_exemplars"]:
+        return GROUPS[4] if "expansion" in caps["design"] else GROUPS[3]
+    return GROUPS[1] if "full" not in caps["design"] else GROUPS[2]
+
+
+def needs(caps: Mapping[str, Any]) -> str:
+    """What a method with these capabilities needs beyond images with labels."""
+    backbone = {"vit": "ViT", "maps": "feature maps", "pairs": "texts"}.get(caps["backbones"], "")
+    return ", ".join(filter(None, (backbone, "exemplars" if caps["needs_exemplars"] else ""))) or "-"
+
+
+def year_of(name: str) -> str:
+    """The year of the paper that a method's docstring names; ``-`` for baselines of a protocol's paper."""
+    baselines = {title for title in OF_PROTOCOL.values() if title != MCIL}
+    titles = set(titles_of("method", [name])) - baselines
+    return next((r.year for r in known() if r.title in titles), "-")
+
+
+def _measured(facts: Mapping[str, Any], name: str) -> tuple[str, str]:
+    """Cost and parity of a method, as `FACTS` has them."""
+    own = facts.get(name, {})
+    return f"{own['cost']:.2g}" if "cost" in own else "-", own.get("parity", "-")
+
+
+def _idea(m: Mapping[str, Any]) -> str:
     # Documentation begins with "NAME: text"; only the text is shown.
-    lines = [f"{m['name']:{width}}  {m['about'].partition(': ')[2] or m['about']}{variant_of(m)}" for m in found]
-    return "\n".join(
-        [
-            *lines,
-            "",
-            "All about one, with its parameters: seqsearch methods NAME. Set them as in --methods ranpac:M=500,er.",
-            "A custom method: --methods FILE.py:CLASS (docs/custom_method.md).",
-        ]
-    )
+    return f"{m['about'].partition(': ')[2] or m['about']}{variant_of(dict(m))}"
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join([*(cell.ljust(width) for cell, width in zip(cells, widths, strict=False)), cells[-1]])
 
 
 def variant_of(m: dict[str, Any]) -> str:

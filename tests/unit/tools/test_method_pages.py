@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
-from protocols.report.commands.methods import describe, method_table, methods_json, parameters
+from protocols.report.commands.methods import FACTS, GROUPS, describe, method_table, methods_json, parameters
 from seqsearch.core.registry import names
+from tools.method_facts import CODES, ROOT, parity, text
 from tools.method_pages import DOCS, comparison, pages
 
+GOLDEN = ROOT / "tests" / "golden"
 TABLE_3 = {
     "er": {"exemplar", "full"},
     "afec": {"full", "parameter"},
@@ -25,9 +29,9 @@ TABLE_3 = {
 
 def test_pages_are_what_the_code_says() -> None:
     expected = pages()
-    for path, text in expected.items():
+    for path, wanted in expected.items():
         assert path.exists(), f"{path} is missing: run python -m tools.method_pages"
-        assert path.read_text() == text, f"{path} is out of date: run python -m tools.method_pages"
+        assert path.read_text() == wanted, f"{path} is out of date: run python -m tools.method_pages"
     assert set((DOCS / "methods").glob("*.md")) <= expected.keys()
 
 
@@ -47,10 +51,32 @@ def test_design_is_that_of_the_papers_table(name: str) -> None:
     assert set(describe(name)["caps"]["design"]) == TABLE_3[name]
 
 
+def test_facts_are_those_of_the_measurements_and_of_the_comparisons() -> None:
+    assert FACTS.read_text() == text(), f"{FACTS} is out of date: run python -m tools.method_facts"
+    assert set(CODES) == {folder.name for folder in GOLDEN.glob("parity*")}
+    assert parity()["aper_adapter"] == "PILOT"
+
+
+def test_the_list_has_every_method_once_in_its_group_by_year() -> None:
+    lines = [line for line in method_table().splitlines() if line.startswith("  ")]
+    rows = [line.split() for line in lines]
+    listed = [row[0] for row in rows if row[0] != "method"]
+    assert sorted(listed) == sorted(names("method"))
+    groups = [row[0] == "method" for row in rows]
+    assert sum(groups) == len(GROUPS)
+    years = [("0" if row[1] == "-" else row[1], head) for row, head in zip(rows, groups, strict=True)]
+    assert all(a <= b or head for (a, _), (b, head) in itertools.pairwise(years[1:]) if a != "year")
+    by_name = {row[0]: line for row, line in zip(rows, lines, strict=True)}
+    assert [word for word in ("2020", "feature maps, exemplars", "PyCIL") if word not in by_name["podnet"]] == []
+    assert by_name["replay"].split()[1] == "-"
+    assert by_name["mm_lb"].split()[2] == "texts"
+
+
 def test_tables_say_which_method_is_a_variant() -> None:
     assert {m["name"]: m["variant"] for m in methods_json() if m["variant"]} == {"pgp": "feature-space variant"}
     assert "| [pgp](methods/pgp.md) (feature-space variant) |" in comparison()
-    assert "(feature-space variant)" in next(line for line in method_table().splitlines() if line.startswith("pgp "))
+    listed = next(line for line in method_table().splitlines() if line.startswith("  pgp "))
+    assert "(feature-space variant)" in listed
     for line in [n for p in ("methods", "method_measurements") for n in (DOCS / f"{p}.md").read_text().splitlines()]:
         assert "pgp" not in line.partition(" | ")[0] or "feature-space variant" in line
 
