@@ -21,7 +21,12 @@ from tests.golden.parity_lora.ours import Bench
 RECORD = Path(__file__).with_name("public.npz")
 FILE = Path(__file__).with_name("agreement.json")
 
-OTHER: dict[str, dict[str, Any]] = {"inflora": {"form": "paper"}, "inflora, complements": {"final_threshold": 0.85}}
+OTHER: dict[str, dict[str, Any]] = {
+    "inflora": {"form": "paper"},
+    "inflora, complements": {"final_threshold": 0.85},
+    "sdlora": {"magnitude": 0.95},
+    "sdlora, smaller magnitudes": {"magnitude": 1.0},
+}
 """For each case, a parameter with another value."""
 
 

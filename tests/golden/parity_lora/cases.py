@@ -18,4 +18,18 @@ def _inflora(lamb: float, lame: float) -> Case:
     return Case("inflora", "InfLoRA_opt", public, params)
 
 
-CASES: dict[str, Case] = {"inflora": _inflora(0.8, 0.9), "inflora, complements": _inflora(0.85, 1.0)}
+def _sdlora(magnitude: float) -> Case:
+    public = {
+        "lr": 0.05, "lora_rank": RANK, "epochs": 4, "init_mag": magnitude, "rank_reduction": [False, 4, 8, 8, 6],
+        "knowledge_dist": [False, 9e-4],
+    }  # fmt: skip
+    params = {"lr": 0.05, "rank": RANK, "epochs": 4, "batch_size": TRAIN, "magnitude": magnitude}
+    return Case("sdlora", "sd_lora", public, params)
+
+
+CASES: dict[str, Case] = {
+    "inflora": _inflora(0.8, 0.9),
+    "inflora, complements": _inflora(0.85, 1.0),
+    "sdlora": _sdlora(1.0),
+    "sdlora, smaller magnitudes": _sdlora(0.8),
+}
