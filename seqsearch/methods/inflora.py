@@ -32,6 +32,8 @@ Departures from the public code, and why (effects are not measured unless given)
   at its last value, e_t for ``t = tasks - 1``. The public formula would go on to 1 and beyond.
 - where past inputs leave fewer than r directions with energy, the remaining rows of A_t are zero. The public code fills
   them with directions of rounding errors, which may lie in the past.
+- if the first task alone fills more than half of the directions, its complement is kept. The authors' code then takes
+  the basis itself for the complement, and the toolbox's version stops with an error.
 - C is computed from original images, in double precision. The public code uses augmented images, in single precision.
 - the rate falls along half a cosine by step. With Adam the public code uses a quarter of one, by epoch.
 - new head rows are N(0, 0.01^2) with bias 0. In the public code both are uniform within 1 / sqrt(D).
@@ -52,7 +54,7 @@ from torch import Tensor
 
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint
 from seqsearch.methods.config import Config as BaseConfig
-from seqsearch.methods.config import param
+from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.parts.low_rank import Changes, LowRankMethod, LowRankTraining, injected, zeros
 from seqsearch.methods.parts.network import CHUNK, cut, saved, saved_under
@@ -87,7 +89,16 @@ class InfLoRA(LowRankMethod):
         form: str = param(
             "published", "energy and first basis as in public code, or as in the paper", choices=("published", "paper")
         )
-        optimizer: str = param("adam", "how a step is made", choices=("sgd", "adam", "adamw"))
+        lr: float = param(
+            5e-4,
+            "learning rate",
+            minimum=0.0,
+            maximum=1e30,
+            search=LogUniform(1e-4, 5e-3),
+            embedded=0.01,
+            embedded_search=LogUniform(1e-3, 5e-2),
+        )
+        optimizer: str = param("adam", "how a step is made", choices=("sgd", "adam", "adamw"), embedded="sgd")
 
     config: Config
     caps = Caps(backbones="vit", augmentation="pilot", design=("parameter-efficient", "orthogonality", "expansion"))

@@ -42,7 +42,7 @@ from torch import Tensor
 
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint
 from seqsearch.methods.config import Config as BaseConfig
-from seqsearch.methods.config import param
+from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.parts.low_rank import Changes, LowRankMethod, LowRankTraining, zeros
 from seqsearch.methods.parts.network import saved
@@ -58,14 +58,28 @@ class SDLoRA(LowRankMethod):
     @dataclass(frozen=True)
     class Config(LowRankTraining):
         magnitude: float = param(
-            1.0, "what all magnitudes start at in every task", minimum=1e-6, maximum=1e6, search=(0.8, 1.0)
+            1.0,
+            "what all magnitudes start at in every task",
+            minimum=1e-6,
+            maximum=1e6,
+            search=(0.8, 1.0),
+            embedded=0.1,
+            embedded_search=(0.05, 0.1, 0.3, 1.0),
         )
         rank_from_5: int = param(0, "rank from the fifth task on; 0: as before", minimum=0, maximum=10_000, later=True)
         rank_from_9: int = param(0, "rank from the ninth task on; 0: as before", minimum=0, maximum=10_000, later=True)
         lr: float = param(
-            8e-3, "learning rate", minimum=0.0, maximum=1e30, search=(0.001, 0.002, 0.005, 0.008, 0.01, 0.02)
+            8e-3,
+            "learning rate",
+            minimum=0.0,
+            maximum=1e30,
+            search=LogUniform(1e-3, 3e-2),
+            embedded=0.01,
+            embedded_search=LogUniform(1e-3, 5e-2),
         )
-        scheduler: str = param("constant", "how the learning rate falls", choices=("cosine", "steplr", "constant"))
+        scheduler: str = param(
+            "constant", "how the learning rate falls", choices=("cosine", "steplr", "constant"), embedded="cosine"
+        )
 
         def rank_of(self, depth: int) -> int:
             """The rank of a task's change, by the number of earlier tasks."""

@@ -17,7 +17,7 @@ from torch import Tensor
 from seqsearch.backbones.inject import Injection, LowRank, Transformer
 from seqsearch.methods.base import FROZEN, Context, FitReport, Footprint, Method
 from seqsearch.methods.config import Config as BaseConfig
-from seqsearch.methods.config import LogUniform, param
+from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.augmentation import learned, learned_tokens
 from seqsearch.methods.parts.checkpoint import Live
@@ -45,11 +45,32 @@ class LowRankTraining(Training):
     """Hyperparameters of a set of changes; methods name their own defaults by declaring a field again."""
 
     rank: int = param(
-        10, "rank of a task's change of a projection", minimum=1, maximum=10_000, search=(5, 10, 20), embedded=4
+        10,
+        "rank of a task's change of a projection",
+        minimum=1,
+        maximum=10_000,
+        search=(5, 10, 20),
+        embedded=4,
+        embedded_search=(2, 4, 8, 16),
     )
-    epochs: int = param(20, "passes over a task's images", minimum=1, maximum=10_000, search=(5, 10, 20, 50))
-    lr: float = param(5e-4, "learning rate", minimum=0.0, maximum=1e30, search=LogUniform(1e-4, 1e-2))
-    batch_size: int = param(128, "images per step", minimum=1, maximum=100_000, search=(32, 64, 128))
+    epochs: int = param(
+        20,
+        "passes over a task's images",
+        minimum=1,
+        maximum=10_000,
+        search=(5, 10, 20, 50),
+        embedded=5,
+        embedded_search=(5, 10, 20),
+    )
+    batch_size: int = param(
+        128,
+        "images per step",
+        minimum=1,
+        maximum=100_000,
+        search=(32, 64, 128),
+        embedded=24,
+        embedded_search=(16, 24, 32),
+    )
     weight_decay: float = param(0.0, "L2 penalty (adamw: decoupled)", minimum=0.0, maximum=1e3)
 
 

@@ -68,9 +68,15 @@ def small(case: Case) -> torch.nn.Module:
         def __init__(self) -> None:
             torch.nn.Module.__init__(self)
             self.feat = build(
-                img_size=SIDE, patch_size=PATCH, embed_dim=WIDTH, depth=DEPTH, num_heads=HEADS,
-                attn_layer=LAYERS[case.module], lora_rank=case.public["lora_rank"], norm_layer_eps=1e-6,
-            )  # fmt: skip
+                img_size=SIDE,
+                patch_size=PATCH,
+                embed_dim=WIDTH,
+                depth=DEPTH,
+                num_heads=HEADS,
+                attn_layer=LAYERS[case.module],
+                lora_rank=case.public["lora_rank"],
+                norm_layer_eps=1e-6,
+            )
             self.prompt, self.prompt_flag, self.task_id, self.feat_dim = None, "", None, WIDTH
 
     network = Small()

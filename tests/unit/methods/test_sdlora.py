@@ -15,7 +15,7 @@ from seqsearch.methods.sdlora import SDLoRA, unit, weighted
 from tests.conformance.lab import TASKS, Case, Lab
 
 ONE, TWO, THREE = TASKS
-FAST = {"lr": 0.05, "epochs": 2, "rank": 3}
+FAST = {"lr": 0.05, "epochs": 2, "rank": 3, "magnitude": 1.0, "scheduler": "constant"}
 
 
 @pytest.fixture(scope="module")
