@@ -53,6 +53,7 @@ class LowRankTraining(Training):
         embedded=4,
         embedded_search=(2, 4, 8, 16),
     )
+    lr: float = param(5e-4, "learning rate", minimum=0.0, maximum=1e30)
     epochs: int = param(
         20,
         "passes over a task's images",
