@@ -104,7 +104,7 @@ class InfLoRA(LowRankMethod):
         optimizer: str = param("adam", "how a step is made", choices=("sgd", "adam", "adamw"), embedded="sgd")
 
     config: Config
-    caps = Caps(backbones="vit", augmentation="pilot", design=("parameter-efficient", "orthogonality", "expansion"))
+    caps = Caps(backbones="vit", augmentation="pilot", design=("parameter-efficient", "orthogonality"))
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
