@@ -20,9 +20,9 @@ for t = 0, 1, ... (DualGPM).
 Trainable: B_t and new head rows. Stored: A_t once for keys and values, B_t of both, a basis for each block, and the
 head. Sets of past tasks are stored once for all states that share these tasks. ``features`` are those with all changes.
 
-The equations are those of the public code. The paper departs from them in two points (``form=paper``): M is C, so that
-energy is counted in squares of singular values of the inputs, not in their fourth powers. And the basis of the first
-task reaches its threshold, while the public code keeps one direction less.
+The equations are those of the public code. The paper differs in two points (``form=paper``). It takes singular vectors of
+the inputs themselves, so that M is C, and energy is counted in squares of singular values and not in fourth powers. And
+its basis of the first task reaches the threshold, while the public code keeps one direction less.
 
 Departures from the public code, and why (effects are not measured unless given):
 
@@ -41,7 +41,8 @@ Departures from the public code, and why (effects are not measured unless given)
 - defaults are the authors' for CIFAR-100. For ImageNet-R they use ``epochs=50,threshold=0.98``.
 - on the embedded backbone the optimiser is SGD at 0.01. On other draws of glyphs than those of the measurements,
   accuracy is 0.815 with it, and 0.687 with the published Adam at 0.0005 (`finetune`: 0.699 and 0.686). It is 0.808 if
-  nothing of the past is kept (``threshold=0,final_threshold=0``), and 0.816 with ``form=paper``.
+  nothing of the past is kept (``threshold=0,final_threshold=0``), and 0.816 with ``form=paper``. Over two tasks of
+  chequered glyphs keeping nothing is no worse (0.425 against 0.420, one sequence).
 """
 
 from __future__ import annotations
