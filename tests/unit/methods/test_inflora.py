@@ -16,7 +16,7 @@ from seqsearch.backbones.inject import Transformer
 from seqsearch.methods.data import Batch
 from seqsearch.methods.inflora import InfLoRA
 from seqsearch.methods.parts.low_rank import injected
-from tests.conformance.lab import TASKS, Case, Lab
+from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab
 
 ONE, TWO, THREE = TASKS
 FAST = {"lr": 0.01, "epochs": 2, "rank": 3, "optimizer": "adam"}
@@ -27,19 +27,19 @@ Array = NDArray[Any]
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield Lab(tmp_path_factory.mktemp("lab"))
+    yield Lab(tmp_path_factory.mktemp("lab"), TWO_BLOCKS)
     torch.set_num_threads(threads)
 
 
 def after(lab: Lab, *tasks: tuple[int, ...], **params: Any) -> InfLoRA:
     label = " ".join(f"{name}={value}" for name, value in sorted(params.items()))
-    method = lab.trained(Case(f"inflora {label}", "inflora", {**FAST, **params}), *tasks)
+    method = lab.trained(Case(f"inflora {label}", "inflora", {**FAST, **params}, TWO_BLOCKS), *tasks)
     assert isinstance(method, InfLoRA)
     return method
 
 
 def training(lab: Lab, classes: tuple[int, ...]) -> Batch:
-    return lab.data(lab.fresh(Case("inflora", "inflora")), classes).train
+    return lab.data(lab.fresh(Case("inflora", "inflora", backbone=TWO_BLOCKS)), classes).train
 
 
 def second_moments(lab: Lab, method: InfLoRA, classes: tuple[int, ...], block: int, sets: int) -> Array:
@@ -62,7 +62,7 @@ def occupied(method: InfLoRA, block: int) -> Array:
 @pytest.mark.parametrize("form", ["published", "paper"])
 def test_rows_of_a_are_the_leading_directions_outside_the_past(lab: Lab, form: str) -> None:
     first, second = after(lab, ONE, form=form), after(lab, ONE, TWO, form=form)
-    for block in (0, 2):
+    for block in (0, 1):
         past = occupied(first, block)
         for t, classes, free in ((0, ONE, np.eye(len(past))), (1, TWO, np.eye(len(past)) - past)):
             c = second_moments(lab, second, classes, block, t)
@@ -103,21 +103,22 @@ def test_features_are_those_of_a_network_with_changed_weights(lab: Lab) -> None:
 @pytest.mark.parametrize(("form", "spare"), [("published", 1), ("paper", 0)])
 def test_the_first_basis_holds_the_share(lab: Lab, form: str, spare: int) -> None:
     """Or, as in public code, one direction less."""
-    method = after(lab, ONE, form=form)
+    method = after(lab, ONE, form=form, threshold=0.99)
     c = second_moments(lab, method, ONE, 0, 1)
     values, vectors = np.linalg.eigh(c @ c if form == "published" else c)
     shares = np.cumsum(values[::-1]) / values.sum()
-    count = int(np.searchsorted(shares, 0.95)) + 1 - spare
+    count = int(np.searchsorted(shares, 0.99)) + 1 - spare
     assert count > 1
     np.testing.assert_allclose(occupied(method, 0), vectors[:, -count:] @ vectors[:, -count:].T, atol=1e-5)
 
 
 def test_the_threshold_rises_to_that_of_the_last_task_and_stays(lab: Lab) -> None:
     """With two tasks it is (threshold + final) / 2 after the second task, and after the third."""
-    method = after(lab, ONE, TWO, THREE, threshold=0.9, final_threshold=1.0, tasks=2)
+    params = {"threshold": 0.9, "tasks": 2, "form": "paper"}
+    method = after(lab, ONE, TWO, THREE, **params)
     c = second_moments(lab, method, THREE, 0, 3)
-    past = occupied(after(lab, ONE, TWO, threshold=0.9, final_threshold=1.0, tasks=2), 0)
-    m, free = c @ c, np.eye(len(c)) - past
+    past = occupied(after(lab, ONE, TWO, **params), 0)
+    m, free = c, np.eye(len(c)) - past
     values = np.linalg.eigh(free @ m @ free)[0][::-1]
     held, more = np.trace(past @ m), 0
     while held < 0.95 * np.trace(m):
@@ -128,7 +129,7 @@ def test_the_threshold_rises_to_that_of_the_last_task_and_stays(lab: Lab) -> Non
 
 
 def test_what_was_learned_of_past_tasks_stays_and_is_not_copied(lab: Lab) -> None:
-    case = Case("inflora", "inflora", FAST)
+    case = Case("inflora", "inflora", FAST, TWO_BLOCKS)
     method = lab.fresh(case)
     lab.fit(method, ONE)
     before = method.state_dict()
@@ -138,4 +139,4 @@ def test_what_was_learned_of_past_tasks_stays_and_is_not_copied(lab: Lab) -> Non
     for name in ("down", "k_up", "v_up"):
         assert now[f"frozen.0.{name}"].data_ptr() == before[f"frozen.0.{name}"].data_ptr()
     assert torch.equal(now["head.weight"][: len(ONE)], before["head.weight"])
-    assert math.isclose(float(now["frozen.1.down"].double().square().sum()), 4 * 3 / 3, rel_tol=1e-5)
+    assert math.isclose(float(now["frozen.1.down"].double().square().sum()), 2 * 3 / 3, rel_tol=1e-5)

@@ -12,7 +12,7 @@ import torch
 
 from seqsearch.methods.config import build_config
 from seqsearch.methods.sdlora import SDLoRA, unit, weighted
-from tests.conformance.lab import TASKS, Case, Lab
+from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab
 
 ONE, TWO, THREE = TASKS
 FAST = {"lr": 0.05, "epochs": 2, "rank": 3, "magnitude": 1.0, "scheduler": "constant"}
@@ -22,13 +22,13 @@ FAST = {"lr": 0.05, "epochs": 2, "rank": 3, "magnitude": 1.0, "scheduler": "cons
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield Lab(tmp_path_factory.mktemp("lab"))
+    yield Lab(tmp_path_factory.mktemp("lab"), TWO_BLOCKS)
     torch.set_num_threads(threads)
 
 
 def after(lab: Lab, *tasks: tuple[int, ...], **params: Any) -> SDLoRA:
     label = " ".join(f"{name}={value}" for name, value in sorted(params.items()))
-    method = lab.trained(Case(f"sdlora {label}", "sdlora", {**FAST, **params}), *tasks)
+    method = lab.trained(Case(f"sdlora {label}", "sdlora", {**FAST, **params}, TWO_BLOCKS), *tasks)
     assert isinstance(method, SDLoRA)
     return method
 
@@ -78,11 +78,11 @@ def test_magnitudes_start_anew_and_all_learn(lab: Lab) -> None:
         still = after(lab, ONE, TWO, magnitude=start, lr=0.0)
         assert still.magnitudes.tolist() == [start, start]
         method = after(lab, ONE, TWO, magnitude=start)
-        assert float((method.magnitudes - start).abs().min()) > 1e-4
+        assert float((method.magnitudes - start).abs().min()) > 1e-5
 
 
 def test_directions_of_past_tasks_and_old_head_rows_stay_and_are_not_copied(lab: Lab) -> None:
-    case = Case("sdlora", "sdlora", FAST)
+    case = Case("sdlora", "sdlora", FAST, TWO_BLOCKS)
     method = lab.fresh(case)
     lab.fit(method, ONE)
     before = method.state_dict()
@@ -111,4 +111,4 @@ def test_sets_of_several_ranks_add_up(lab: Lab, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("seqsearch.methods.sdlora.MIDDLE", 1)
     method = after(lab, ONE, TWO, rank_from_5=2)
     assert [own["q_down"].shape[1] for own in method.sets] == [3, 2]
-    assert method.memory_footprint().params == 4 * (2 * 2 * 4 * 160 * 5 + 2 + 161 * len(ONE + TWO))
+    assert method.memory_footprint().params == 4 * (2 * 2 * 2 * 48 * 5 + 2 + 49 * len(ONE + TWO))
