@@ -23,6 +23,7 @@ CODES = {
     "parity_scratch": "PyCIL",
     "parity_mammoth": "Mammoth",
     "parity_fecam": "authors",
+    "parity_lora": "LibContinual",
 }
 """The public code that a folder compares with."""
 CALLED = {"aper": "aper_adapter"}

@@ -52,6 +52,8 @@ PAIRS = {
     "coda_prompt:lr=0.03": LINEAR,
     "aper_adapter:optimizer=adam,lr=0.03,scheduler=cosine,batch_size=32": "simplecil",
     "ranpac:adapt=adapter,optimizer=adam,lr=0.03,epochs=10": "ranpac:adapt=none",
+    "inflora:lr=0.1": LINEAR,
+    "sdlora:lr=0.05,magnitude=2": LINEAR,
 }
 """Methods that adapt, each with its head on frozen features."""
 Floats = NDArray[np.float64]

@@ -62,12 +62,11 @@ from seqsearch.methods.dualprompt import DualPrompt
 from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.network import CHUNK, cut, saved
 from seqsearch.methods.parts.prompts import EMBEDDED_LR, Prompts
+from seqsearch.methods.parts.subspaces import grown
 from seqsearch.methods.parts.training import Descent, Hooks
 
 CLIP = 1.0
 """Largest norm of a gradient."""
-ROUNDING = 1e-10
-"""A direction with less than this part of the energy has none."""
 
 
 class PGP(DualPrompt):
@@ -187,20 +186,9 @@ def outside(keys: Tensor, kept: Tensor) -> Tensor:
 
 def extended(kept: Tensor, moment: Tensor, threshold: float) -> Tensor:
     """``kept`` (columns, then zeros) with the fewest more directions that hold ``threshold`` of ``moment``, both ``[d, d]``."""
-    basis = kept[:, kept.any(dim=0)]
-    total = float(moment.trace())
-    rest = torch.eye(len(kept), dtype=kept.dtype) - basis @ basis.T
-    values, vectors = torch.linalg.eigh(rest @ moment @ rest)
-    held = float((basis.T @ moment @ basis).trace())
-    columns = [*basis.T]
-    for value, vector in zip(values.flip(0).tolist(), vectors.T.flip(0), strict=True):
-        if held >= threshold * total or value <= ROUNDING * total:
-            break
-        columns.append(vector)
-        held += value
+    columns = grown(kept[:, kept.any(dim=0)], moment, threshold)
     found = torch.zeros_like(kept)
-    for at, column in enumerate(columns):
-        found[:, at] = column
+    found[:, : columns.shape[1]] = columns
     return found
 
 

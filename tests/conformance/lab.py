@@ -100,6 +100,7 @@ def cases() -> list[Case]:
     more = [
         Case("lae, adapters", "lae", {"module": "adapter"}),
         Case("lae, low-rank", "lae", {"module": "lora"}),
+        Case("inflora, complements", "inflora", {"form": "paper", "threshold": 0.99}),
         Case("ranpac, adapters", "ranpac", {"adapt": "adapter"}, idle=("backbone_lr",)),
         Case("ranpac, whole", "ranpac", {"adapt": "full"}),
         Case("ranpac, frozen", "ranpac", {"adapt": "none"}),

@@ -59,7 +59,7 @@ def test_interval_is_students() -> None:
 
 def test_pairs_are_methods_with_these_parameters_and_the_pool_is_far_from_pretraining() -> None:
     world = World(POOL, 0, "", "")
-    for item in parse_items(",".join([*PAIRS, *PAIRS.values()]), "method"):
+    for item in parse_items(",".join(dict.fromkeys([*PAIRS, *PAIRS.values()])), "method"):
         assert world.spec(item, BACKBONE).params == item.params
     [pool] = world.images.parts
     assert isinstance(pool, GlyphPool)
