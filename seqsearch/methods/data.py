@@ -89,6 +89,16 @@ class Batch:
         """The text of each image ``[n]``."""
         return self._source.texts(self.indices)
 
+    @property
+    def reads_texts(self) -> bool:
+        """Whether the backbone reads texts beside images."""
+        return bool(self._source.tokens(self.indices[:1]))
+
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of the texts as UTF-8; 0 if the backbone reads none."""
+        return sum(len(text.encode()) for text in self.texts) if self.reads_texts else 0
+
     def augmented(self, policy: Policy, generator: torch.Generator) -> Batch:
         """The same batch with other images: what ``policy`` makes of them with the random numbers of ``generator`` alone."""
         part = Batch(self.indices, self._source, self.labels)

@@ -40,7 +40,7 @@ draws of classes and made no difference. ``loss=bce`` needs another learning rat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -80,15 +80,15 @@ class ICaRL(Single):
             return 80 / 170, 120 / 170
 
     config: Config
-    caps = DISTILLED
+    caps = replace(DISTILLED, pairs=True)
 
     def fit_task(self, task: TaskData) -> FitReport:
         config, head, old = self.config, self.grown_head(task), task.columns.start
         old_scores_of = self.answers()
 
         def loss_of(part: Batch) -> Tensor:
-            scores = head(self.backbone(part.images))
-            before = old_scores_of(part.images) if old else scores[:, :0].detach()
+            scores = head(self.backbone(part.inputs))
+            before = old_scores_of(part.inputs) if old else scores[:, :0].detach()
             if config.loss == "bce":
                 return logistic(scores, part.targets, before, config.lamb)
             loss = functional.cross_entropy(scores, part.targets)

@@ -17,7 +17,8 @@ distillation alone. Stored: backbone and head. The old network is not stored: it
 Departures from the public code, and why (effects are not measured unless given):
 
 - if images are not augmented, the old network's scores are computed once, before training. They are the same
-  numbers, and no second network stays in memory.
+  numbers, and no second network stays in memory. On a backbone of image-text pairs they are computed at each
+  step, because a pool may draw the texts of a step.
 - on a pre-trained network epochs and rates are PILOT's for fine-tuning a transformer, and the network stays
   in eval mode (`own_backbone`).
 - the rate falls by the step, not by the epoch.
@@ -78,7 +79,7 @@ class LwF(Tuned):
             return 60 / 250, 120 / 250, 180 / 250, 220 / 250
 
     config: Config
-    caps = Caps(augmentation="pycil", design=("full", "functional"))
+    caps = Caps(pairs=True, augmentation="pycil", design=("full", "functional"))
 
     def fit_task(self, task: TaskData) -> FitReport:
         config, old = self.config, task.columns.start
@@ -87,7 +88,7 @@ class LwF(Tuned):
 
         def loss_of(positions: Tensor) -> Tensor:
             part = train.select(positions)
-            scores = head(self.backbone(part.images))
+            scores = head(self.backbone(part.inputs))
             loss = local_cross_entropy(scores[:, old:], part.targets, task.columns)
             if not old:
                 return loss
@@ -100,7 +101,7 @@ class LwF(Tuned):
     def _answers(self, train: Learned) -> Callable[[Tensor, Batch], Tensor]:
         """Return the scores of the present network: a function of positions ``[m]`` and of the images there, as
         augmented."""
-        if train.augment is None:
+        if train.fixed:
             known = self.predict(train.batch)
             return lambda positions, part: known[positions.to(known.device)]
         network, head = copy.deepcopy(self.backbone).requires_grad_(False), self.head
