@@ -16,8 +16,9 @@ from seqsearch.core.registry import load, names
 from seqsearch.methods.data import Batch
 from seqsearch.methods.parts.pairs import pairs_of
 from seqsearch.methods.spec import method_spec
-from seqsearch.training.scenarios.modalities import AlteredPairs
-from tests.conformance.lab import HERE, PAIRS, TASKS, Case, Lab, cases_of_pairs, same
+from seqsearch.training.altered_pairs import AlteredPairs, same
+from tests.conformance.lab import HERE, PAIRS, TASKS, Case, Lab, cases_of_pairs
+from tests.conformance.lab import same as same_states
 
 SEEN = TASKS[0] + TASKS[1]
 CASES = cases_of_pairs()
@@ -66,7 +67,7 @@ def test_texts_are_learned_from(lab: Lab, case: Case) -> None:
     """What is said of an image plays a role in what is predicted."""
     method, batch = lab.trained(case, TASKS[0]), lab.batch(TASKS[0])
 
-    silent = Batch(batch.indices, AlteredPairs(lab.source.inner, lambda rows: rows, None))
+    silent = Batch(batch.indices, AlteredPairs(lab.source.inner, same, None))
     assert not torch.allclose(method.predict(silent), method.predict(batch), atol=1e-3)
 
 
@@ -90,8 +91,8 @@ def test_texts_are_drawn_anew_where_the_pool_says_so(tmp_path: Path, name: str) 
     states = [lab.trained(case, TASKS[0]).state_dict() for lab in (first, drawn)]
     again = drawn.fresh(case)
     drawn.fit(again, TASKS[0])
-    assert not same(*states)
-    assert same(states[1], again.state_dict())
+    assert not same_states(*states)
+    assert same_states(states[1], again.state_dict())
     assert drawn.batch(SEEN).texts == first.batch(SEEN).texts
 
 
