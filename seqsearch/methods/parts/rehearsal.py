@@ -224,7 +224,7 @@ class Rehearsal(Method):
         rows, columns = torch.from_numpy(train.indices), train.targets.cpu()
         self.stored = self.stored.offer(rows, columns, self.features(train), task.columns)
         exemplars = task.replay(self.stored.rows.numpy(), self.stored.columns)
-        self.text_bytes = exemplars.text_bytes
+        self.text_bytes = exemplars.text_bytes if self.caps.pairs else 0
         features = functional.normalize(self.features(exemplars))
         self.means = class_means(features, self.stored.columns.to(features.device), task.columns.stop)
 
