@@ -32,6 +32,9 @@ Departures from the public code (PyCIL), and why (effects are not measured unles
 - means are of the original exemplars, as in PyCIL. The authors' code averages each image with its mirror
   image.
 
+On a backbone of image-text pairs all of this holds for pairs. Exemplars are then pairs, and the footprint counts
+their texts.
+
 On ``scratch:tiny`` the published T = 2 and lambda = 1 are kept. T = 1 and lambda = 0.5 were tried on three
 draws of classes and made no difference. ``loss=bce`` needs another learning rate there than ``loss=kd``: of
 0.05, 0.5 and 2 only 0.5 learned well. docs/method_measurements.md has the accuracies.

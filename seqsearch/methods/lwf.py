@@ -24,6 +24,8 @@ Departures from the public code, and why (effects are not measured unless given)
 - the rate falls by the step, not by the epoch.
 - as in the public code, all is trained at once. The paper first trains the new head rows alone (its warm-up).
 
+On a backbone of image-text pairs "image" stands for a pair, here and above.
+
 From scratch the schedules are PyCIL's: 200 epochs for the first task with drops after 60, 120 and 160, then
 250 with drops after 60, 120, 180 and 220.
 
