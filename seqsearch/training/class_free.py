@@ -14,7 +14,7 @@ of it. So the errors are on the side of removing too much. Words that no learned
 from __future__ import annotations
 
 import re
-from collections import Counter
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,19 +43,24 @@ def words(text: str) -> list[str]:
 
 def class_free(texts: Sequence[str], labels: NDArray[np.int64]) -> ClassFree:
     """The words that do not depend on the class, by learned ``texts`` ``[n]`` of classes ``labels`` ``[n]``."""
-    n = np.unique(labels, return_counts=True)[1]
-    classes = np.unique(labels, return_inverse=True)[1]
-    present = [set(words(text)) for text in texts]
-    in_texts = Counter(word for own in present for word in own)
-    frequent = [word for word, count in in_texts.items() if count * n.min() >= len(texts)]
-    place = {word: number for number, word in enumerate(frequent)}
-    counts = np.zeros((len(frequent), len(n)), dtype=np.int64)
-    for own, label in zip(present, classes.tolist(), strict=True):
-        counts[[place[word] for word in own if word in place], label] += 1
-    kept = independent(counts, n)
-    return ClassFree(
-        frozenset(word for word, stays in zip(frequent, kept.tolist(), strict=True) if stays), len(in_texts)
-    )
+    found, classes, n = np.unique(labels, return_inverse=True, return_counts=True)
+    place, present, lengths = dict[str, int](), array("l"), []
+    for text in texts:
+        own = {place.setdefault(word, len(place)) for word in words(text)}
+        present.extend(own)
+        lengths.append(len(own))
+    numbers, of_class = np.array(present, dtype=np.int64), np.repeat(classes, lengths)
+    in_texts = np.bincount(numbers, minlength=len(place))
+    frequent = np.flatnonzero(
+        in_texts * n.min() >= len(texts)
+    )  # few: the table below has no more cells than texts have words
+    row = np.full(len(place), -1)
+    row[frequent] = np.arange(len(frequent))
+    known = row[numbers] >= 0
+    cells = row[numbers[known]] * len(found) + of_class[known]
+    counts = np.bincount(cells, minlength=len(frequent) * len(found)).reshape(len(frequent), len(found))
+    kept = set(frequent[independent(counts, n)].tolist())
+    return ClassFree(frozenset(word for word, number in place.items() if number in kept), len(place))
 
 
 def independent(counts: NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[np.bool_]:
