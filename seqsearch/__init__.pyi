@@ -251,6 +251,7 @@ def mcil(
     classes: int = ...,
     seeds: int = ...,
     orders: int = ...,
+    text_at_test: Literal["full", "class-free", "none"] = ...,
     modalities: bool = ...,
     workers: int | None = ...,
     device: Literal["auto", "cpu", "cuda"] = ...,

@@ -11,17 +11,20 @@ from seqsearch.core.outcomes import EdgeResult
 from seqsearch.results.rows import EvaluatedRollout, Row, exemplars
 from seqsearch.stats import accuracy as metrics
 
+WHO = ("sequence_id", "order", "method_id", "config_digest", "seed", "classifier", "text_at_test")
+"""Columns of an experience that its run has as well."""
 Ended = Mapping[tuple[str, str, int], str]
 """Status by sequence, method and seed."""
 
 
-def experience_rows(evaluated: Iterable[EvaluatedRollout]) -> Iterator[Row]:
+def experience_rows(evaluated: Iterable[EvaluatedRollout], text_at_test: str) -> Iterator[Row]:
     """One row per (order, method, seed, classifier, experience), as far as a run was evaluated."""
     for j in evaluated:
         for t, result in enumerate((r for r in j.outcome.edges if r.status == "ok"), 1):
             for classifier in result.classifiers:
                 counts = [list(c) for c in classifier.correct]
-                yield {**_who(j), "classifier": classifier.name, "experience": t, **_counted(result, counts)}
+                who = {**_who(j), "classifier": classifier.name, "text_at_test": text_at_test}
+                yield {**who, "experience": t, **_counted(result, counts)}
 
 
 def _who(j: EvaluatedRollout) -> Row:
@@ -71,7 +74,7 @@ def figure_rows(experiences: Sequence[Row], evaluated: Iterable[EvaluatedRollout
     costs = {(j.sequence_id, j.method_id, j.seed): _costs(j, length) for j in evaluated}
     for rows in by_run(experiences):
         head = rows[0]
-        who = {k: head[k] for k in ("sequence_id", "order", "method_id", "config_digest", "seed", "classifier")}
+        who = {k: head[k] for k in WHO}
         yield {**who, **costs[head["sequence_id"], head["method_id"], head["seed"]], **figures(rows)}
 
 

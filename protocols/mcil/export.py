@@ -33,7 +33,7 @@ def export(session: Session, study: McilStudy, reached: str | None) -> Exported:
     ]
     files.sequences(of_orders)
     files.results(evaluated)
-    experiences = files.write(EXPERIENCES, experience_rows(evaluated))
+    experiences = files.write(EXPERIENCES, experience_rows(evaluated, study.settings.text_at_test))
     found = files.write(RUN_FIGURES, figure_rows(experiences, evaluated, length))
     stats = files.costs(session.search(study.world), reached, _failures(evaluated))
     results = McilResults(session.folder.saved(), stats, tuple(experiences), tuple(found))

@@ -14,6 +14,7 @@ seqsearch mcil --pool birds.parquet --methods mm_lb,mm_ub,mm_er:share=.1,mm_dp,m
 seqsearch mcil --pool glyphs --methods simplecil,finetune --backbone glyph_vit --seeds 5
 seqsearch mcil --pool birds.parquet --methods mm_dp --orders 10 --seeds 2     # noise of orders, and of seeds
 seqsearch mcil --pool birds.parquet --methods mm_ub --modalities              # what each modality is worth
+seqsearch mcil --pool birds.parquet --methods mm_ub --text-at-test none       # test images without their texts
 seqsearch mcil --resume runs/mine
 """
 MCIL = Protocol(

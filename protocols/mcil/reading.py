@@ -47,6 +47,11 @@ class McilResults:
         return _mapping(self.config.get("settings")).get(name)
 
     @property
+    def text_at_test(self) -> str:
+        """Texts of the test images, as ``--text-at-test`` names them; runs of older versions have them as they are."""
+        return str(self.setting("text_at_test") or "full")
+
+    @property
     def identity(self) -> dict[str, Any]:
         """Return the recorded meanings of the names in the settings."""
         return _mapping(self.config.get("identity"))
@@ -73,9 +78,21 @@ def read_run(run: Path) -> McilResults:
     check_exported(run, f"seqsearch mcil --resume {copyable(run)}", (EXPERIENCES.file, RUN_FIGURES.file))
     stats = read_stats(run / STATS) if here.has(STATS) else None
     experiences, found = (tuple(read_rows(run / layout.file, layout)) for layout in (EXPERIENCES, RUN_FIGURES))
+    results = McilResults(config, stats, experiences, found, f"seqsearch mcil --resume {copyable(run)}")
+    _check_texts(run, results)
     _check_experiences(run / EXPERIENCES.file, experiences)
     _check_figures(run / RUN_FIGURES.file, experiences, found)
-    return McilResults(config, stats, experiences, found, f"seqsearch mcil --resume {copyable(run)}")
+    return results
+
+
+def _check_texts(run: Path, results: McilResults) -> None:
+    """Raises UserError: rows that were evaluated with other test texts than the run's."""
+    for layout, rows in ((EXPERIENCES, results.experiences), (RUN_FIGURES, results.figures)):
+        for said in {row["text_at_test"] or "full" for row in rows} - {results.text_at_test}:
+            raise UserError(
+                f"{run / layout.file}: its rows are of --text-at-test {brief(said)}, and the run is of "
+                f"{brief(results.text_at_test)}: restore the file"
+            )
 
 
 def _check_experiences(path: Path, rows: Sequence[Row]) -> None:

@@ -6,7 +6,7 @@ Light on purpose: ``seqsearch --help`` imports this and nothing heavy.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from seqsearch.core import command_line
 from seqsearch.core.errors import UserError
@@ -16,6 +16,8 @@ from seqsearch.core.settings import StudySettings, check_trainings, setting
 MOST_RUNS = 100_000
 """Of a method: beyond it training seeds would be those of given orders (`seqsearch.planners.replicates`)."""
 MOST_CLASSES = 10_000_000
+SCENARIOS = {"full": "class_incremental", "class-free": "class_free_texts", "none": "without_texts"}
+"""The scenario of each value of ``--text-at-test``."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,11 @@ class McilSettings(StudySettings):
         maximum=1000,
         group="first",
     )
+    text_at_test: Literal["full", "class-free", "none"] = setting(
+        "full",
+        "Texts of test images: as they are; without the words that depend on the class; or an empty text for each.",
+        group="scoring",
+    )
     modalities: bool = setting(
         False,
         "Evaluate each state on images alone, texts alone and mismatched pairs, too: what each modality is worth.",
@@ -78,6 +85,11 @@ class McilSettings(StudySettings):
                 "--methods: a command says how many images are right, not of which class, and balanced accuracy needs that: "
                 "leave it out"
             )
+        if self.modalities and self.text_at_test != "full":
+            raise UserError(
+                f"--text-at-test {self.text_at_test} --modalities: the ablation compares with texts as they are: leave one of "
+                "them out"
+            )
         runs = {"--orders": self.orders or 1, "--seeds": self.seeds}
         methods = len(parse_items(self.methods, "method"))
         check_trainings({**runs, "--experiences": self.experiences, "methods": methods})
@@ -88,8 +100,8 @@ class McilSettings(StudySettings):
 
     @property
     def scenario(self) -> str:
-        """With ``--modalities`` another one, which evaluates more."""
-        return "modalities" if self.modalities else super().scenario
+        """With ``--modalities`` one that evaluates more, and one for each value of ``--text-at-test``."""
+        return "modalities" if self.modalities else SCENARIOS[self.text_at_test]
 
     @property
     def plan(self) -> tuple[int, int]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from protocols.mcil.classes import classes_in_play
+from protocols.mcil.evaluated_texts import check_empty_texts, check_reading, kept_words
 from protocols.mcil.settings import McilSettings
-from seqsearch.backbones.base import ReadsTexts
 from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.types import Tasks
@@ -20,17 +20,26 @@ from seqsearch.planners.fixed import FixedSequence
 from seqsearch.planners.replicates import of_order
 from seqsearch.study.classes import EVALUATE, check_images, view_of
 from seqsearch.study.study import Study, reads_frozen, resolved
+from seqsearch.training.class_free import ClassFree
 
 
 @dataclass(frozen=True)
 class McilStudy(Study):
-    """A checked study; ``sizes``: classes of each experience ``[T]``."""
+    """A checked study.
+
+    Attributes:
+        sizes: classes of each experience ``[T]``.
+        class_free: with ``--text-at-test class-free``, the words that test texts keep.
+    """
 
     settings: McilSettings
     sizes: tuple[int, ...]
+    class_free: ClassFree | None = None
 
     def identity(self) -> dict[str, Any]:
-        return {**super().identity(), "experience_sizes": list(self.sizes), "scenario": self.world.scenario}
+        known = {**super().identity(), "experience_sizes": list(self.sizes), "scenario": self.world.scenario}
+        words = self.class_free
+        return known if words is None else {**known, "class_free_words": {"kept": len(words.kept), "of": words.of}}
 
     def order(self, number: int) -> Tasks:
         """The experiences of a random class order: a permutation of the classes in play by its ``number``, cut at the sizes."""
@@ -65,18 +74,17 @@ def prepare(settings: McilSettings, states: Path, device: str, directory: Path |
     view = view_of(world, indices)
     study = McilStudy(settings, world, {EVALUATE: view}, methods, tags, reads_frozen(methods), task_sizes(n, T))
     if settings.modalities:
-        _check_modalities(study)
-    return study
+        check_reading(study, "--modalities")
+        _check_mismatched(study)
+    if settings.text_at_test != "full":
+        check_reading(study, f"--text-at-test {settings.text_at_test}")
+        check_empty_texts(study)
+    return replace(study, class_free=kept_words(world)) if settings.text_at_test == "class-free" else study
 
 
-def _check_modalities(study: McilStudy) -> None:
-    """Raises UserError: a method that reads no texts, or an order in which not each pair can have a text of another class."""
+def _check_mismatched(study: McilStudy) -> None:
+    """Raises UserError: an order in which not each pair can have a text of another class."""
     world = study.world
-    if alone := next((m for m in study.methods if not isinstance(world.backbone(m.backbone), ReadsTexts)), None):
-        raise UserError(
-            f"--modalities: {alone.label} reads images alone (backbone {alone.backbone!r}): leave it out, or take a backbone of "
-            "image-text pairs, e.g. --backbone glyph_flava"
-        )
     ends = np.cumsum(study.sizes) - 1
     for number in range(study.settings.plan[0]):
         ids = [c for t in study.order(number) for c in t.classes]

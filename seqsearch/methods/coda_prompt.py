@@ -48,16 +48,14 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from seqsearch.methods.base import Caps, Context
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import Conflict, param
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.parts import gtep
+from seqsearch.methods.parts.components import BLOCKS, orthonormal, overlap, weights
 from seqsearch.methods.parts.prompts import Prompted, Prompts, PromptTraining, prefix
-
-BLOCKS = (0, 1, 2, 3, 4)
 
 
 class CodaPrompt(Prompted):
@@ -129,37 +127,6 @@ class CodaPrompt(Prompted):
         if own is None or self.config.mu == 0:
             return features, query.new_zeros(())
         return features, self.config.mu * torch.stack([overlap(rows) for rows in pool.values()]).sum()
-
-
-def weights(query: Tensor, attention: Tensor, keys: Tensor) -> Tensor:
-    """``cos(q * A_m, K_m)`` ``[n, M]`` of queries ``[n, d]``, for attention vectors and keys ``[M, d]``.
-
-    Without the ``[n, M, d]`` numbers q * A: its norm is the root of ``q^2 . A^2``, its product with K that of q with A * K.
-    """
-    norms = functional.linear(query.square(), attention.square()).clamp_min(1e-24).sqrt()
-    return functional.linear(query, attention * functional.normalize(keys, dim=1)) / norms
-
-
-def overlap(rows: Tensor) -> Tensor:
-    """Sum over blocks of ``mean((M M^T - I)^2)``, ``rows`` ``[B, M, d]``."""
-    gram = rows @ rows.transpose(1, 2)
-    gap: Tensor = gram - torch.eye(gram.shape[1], device=gram.device)
-    return gap.square().mean((1, 2)).sum()
-
-
-def orthonormal(draws: Tensor, old: Tensor) -> Tensor:
-    """Rows ``[m, d]`` from random ``draws`` ``[m, d]``, orthonormal, and orthogonal to ``old`` ``[M, d]`` if there is room.
-
-    Where there is none even among themselves (m > d), rows are of length 1.
-    """
-    count, width = draws.shape
-    if count > width:
-        return functional.normalize(draws, dim=1)
-    if len(old) and len(old) + count <= width:
-        basis = torch.linalg.qr(old.T).Q
-        draws = draws - draws @ basis @ basis.T
-    rows: Tensor = torch.linalg.qr(draws.T).Q.T.contiguous()
-    return rows
 
 
 build = CodaPrompt

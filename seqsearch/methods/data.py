@@ -57,11 +57,13 @@ class ImageSource(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Images by row, decoded when first read; ``labels`` are head columns, present in training only."""
+    """Images by row, decoded when first read; ``labels`` are head columns, present in training only. Texts are drawn by ``_draw``
+    where the pool draws them, and are else those of evaluation."""
 
     indices: Rows
     _source: ImageSource = field(repr=False)
     labels: torch.Tensor | None = None
+    _draw: torch.Generator | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -74,20 +76,30 @@ class Batch:
     @cached_property
     def inputs(self) -> torch.Tensor | dict[str, torch.Tensor]:
         """Inputs of the backbone: `images`, or a mapping of tensors ``[n, ...]`` by name if it also reads texts."""
-        tokens = self._source.tokens(self.indices)
+        tokens = self._source.tokens(self.indices, *(() if self._draw is None else (self._draw,)))
         return {"images": self.images, **tokens} if tokens else self.images
 
     def with_drawn_texts(self, generator: torch.Generator) -> Batch:
-        """The same batch with the texts that are learned from: drawn anew where the pool says so (``captions=random``)."""
-        part = Batch(self.indices, self._source, self.labels)
-        tokens = self._source.tokens(self.indices, generator)
-        part.__dict__.update(images=self.images, inputs={"images": self.images, **tokens} if tokens else self.images)
+        """The same batch with the texts that are learned from: drawn anew where the pool says so (``captions=random``), when its
+        `inputs` are first read."""
+        part = Batch(self.indices, self._source, self.labels, generator)
+        part.__dict__.update({name: self.__dict__[name] for name in ("images", "frozen") if name in self.__dict__})
         return part
 
     @property
     def texts(self) -> list[str]:
         """The text of each image ``[n]``."""
         return self._source.texts(self.indices)
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether the backbone reads texts beside images."""
+        return bool(self._source.tokens(self.indices[:1]))
+
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of the texts as UTF-8; 0 if the backbone reads none."""
+        return sum(len(text.encode()) for text in self.texts) if self.reads_texts else 0
 
     def augmented(self, policy: Policy, generator: torch.Generator) -> Batch:
         """The same batch with other images: what ``policy`` makes of them with the random numbers of ``generator`` alone."""
@@ -139,7 +151,8 @@ class Batch:
         import torch
 
         at = torch.as_tensor(positions, dtype=torch.int64)
-        part = Batch(self.indices[at.numpy()], self._source, None if self.labels is None else self.labels[at])
+        labels = None if self.labels is None else self.labels[at]
+        part = Batch(self.indices[at.numpy()], self._source, labels, self._draw)
         for name in ("images", "inputs", "frozen"):
             if name in self.__dict__:
                 part.__dict__[name] = _selected(self.__dict__[name], at)

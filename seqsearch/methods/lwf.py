@@ -17,17 +17,20 @@ distillation alone. Stored: backbone and head. The old network is not stored: it
 Departures from the public code, and why (effects are not measured unless given):
 
 - if images are not augmented, the old network's scores are computed once, before training. They are the same
-  numbers, and no second network stays in memory.
+  numbers, and no second network stays in memory. On a backbone of image-text pairs they are computed at each
+  step, because a pool may draw the texts of a step.
 - on a pre-trained network epochs and rates are PILOT's for fine-tuning a transformer, and the network stays
   in eval mode (`own_backbone`).
 - the rate falls by the step, not by the epoch.
 - as in the public code, all is trained at once. The paper first trains the new head rows alone (its warm-up).
 
+On a backbone of image-text pairs "image" stands for a pair, here and above.
+
 From scratch the schedules are PyCIL's: 200 epochs for the first task with drops after 60, 120 and 160, then
 250 with drops after 60, 120, 180 and 220.
 
-On ``scratch:tiny`` it does no better than `finetune`, with any lambda. docs/method_measurements.md has a
-sweep. Its values are as published.
+On ``scratch:tiny`` and on ``glyph_flava`` it does no better than `finetune`, with any lambda.
+docs/method_measurements.md has sweeps. Its values are as published.
 """
 
 from __future__ import annotations
@@ -78,7 +81,7 @@ class LwF(Tuned):
             return 60 / 250, 120 / 250, 180 / 250, 220 / 250
 
     config: Config
-    caps = Caps(augmentation="pycil", design=("full", "functional"))
+    caps = Caps(pairs=True, augmentation="pycil", design=("full", "functional"))
 
     def fit_task(self, task: TaskData) -> FitReport:
         config, old = self.config, task.columns.start
@@ -87,7 +90,7 @@ class LwF(Tuned):
 
         def loss_of(positions: Tensor) -> Tensor:
             part = train.select(positions)
-            scores = head(self.backbone(part.images))
+            scores = head(self.backbone(part.inputs))
             loss = local_cross_entropy(scores[:, old:], part.targets, task.columns)
             if not old:
                 return loss
@@ -100,7 +103,7 @@ class LwF(Tuned):
     def _answers(self, train: Learned) -> Callable[[Tensor, Batch], Tensor]:
         """Return the scores of the present network: a function of positions ``[m]`` and of the images there, as
         augmented."""
-        if train.augment is None:
+        if train.fixed:
             known = self.predict(train.batch)
             return lambda positions, part: known[positions.to(known.device)]
         network, head = copy.deepcopy(self.backbone).requires_grad_(False), self.head

@@ -17,6 +17,13 @@ _WHO = (
         "-",
         "head: what the method says; others are beside it, such as image_only with --modalities",
     ),
+    Column(
+        "text_at_test",
+        "string?",
+        "-",
+        "texts of the test images: full, class-free or none (--text-at-test); null in files of older versions, which are full",
+        added=True,
+    ),
 )
 
 EXPERIENCES = Layout(

@@ -16,8 +16,9 @@ from seqsearch.core.registry import load, names
 from seqsearch.methods.data import Batch
 from seqsearch.methods.parts.pairs import pairs_of
 from seqsearch.methods.spec import method_spec
-from seqsearch.training.scenarios.modalities import AlteredPairs
-from tests.conformance.lab import HERE, PAIRS, TASKS, Case, Lab, cases_of_pairs, same
+from seqsearch.training.altered_pairs import AlteredPairs, same
+from tests.conformance.lab import HERE, PAIRS, TASKS, Case, Lab, cases_of_pairs
+from tests.conformance.lab import same as same_states
 
 SEEN = TASKS[0] + TASKS[1]
 CASES = cases_of_pairs()
@@ -66,7 +67,7 @@ def test_texts_are_learned_from(lab: Lab, case: Case) -> None:
     """What is said of an image plays a role in what is predicted."""
     method, batch = lab.trained(case, TASKS[0]), lab.batch(TASKS[0])
 
-    silent = Batch(batch.indices, AlteredPairs(lab.source.inner, lambda rows: rows, None))
+    silent = Batch(batch.indices, AlteredPairs(lab.source.inner, same, None))
     assert not torch.allclose(method.predict(silent), method.predict(batch), atol=1e-3)
 
 
@@ -75,13 +76,13 @@ def test_they_learn_on_what_comes_with_us(tmp_path: Path) -> None:
     """Four classes, so that chance is .25."""
     lab = Lab(tmp_path, "glyph_flava", "glyphs:classes=16,train=10,reward=4,test=8,captions=first")
     found = {}
-    for name in [*OWN, "frozen_head", "simplecil"]:
+    for name in [*OWN, "frozen_head", "simplecil", "lwf", "icarl"]:
         case = Case(name, name, backbone="glyph_flava")
         found[name] = lab.accuracy(lab.trained(case, TASKS[0]), TASKS, 0)
     assert min(found.values()) >= 0.5, found
 
 
-@pytest.mark.parametrize("name", ["mm_lb", "mm_dp"])
+@pytest.mark.parametrize("name", ["mm_lb", "mm_dp", "finetune", "lwf", "icarl"])
 def test_texts_are_drawn_anew_where_the_pool_says_so(tmp_path: Path, name: str) -> None:
     """The same seed draws the same ones; images are evaluated with their first."""
     case = Case(name, name, backbone=PAIRS)
@@ -90,8 +91,8 @@ def test_texts_are_drawn_anew_where_the_pool_says_so(tmp_path: Path, name: str) 
     states = [lab.trained(case, TASKS[0]).state_dict() for lab in (first, drawn)]
     again = drawn.fresh(case)
     drawn.fit(again, TASKS[0])
-    assert not same(*states)
-    assert same(states[1], again.state_dict())
+    assert not same_states(*states)
+    assert same_states(states[1], again.state_dict())
     assert drawn.batch(SEEN).texts == first.batch(SEEN).texts
 
 
@@ -113,7 +114,7 @@ def test_what_has_no_text_to_read_is_refused_on_a_backbone_of_pairs() -> None:
                 UserError, match=rf"method '{name}' (learns from images alone|injects|reads feature maps)"
             ):
                 method_spec(item, PAIRS, pairs, "cpu")
-    assert accepted >= {*OWN, "finetune", "joint", "slca", "simplecil", "frozen_head"}
-    assert {"er", "l2p", "dualprompt", "ewc", "icarl"}.isdisjoint(accepted)
+    assert accepted >= {*OWN, "finetune", "joint", "slca", "simplecil", "frozen_head", "lwf", "icarl"}
+    assert {"er", "l2p", "dualprompt", "coda_prompt", "ewc", "wa"}.isdisjoint(accepted)
     method_spec(parse_item("ranpac:adapt=none", "method"), PAIRS, pairs, "cpu")
-    assert set(OWN) == {"mm_lb", "mm_ub", "mm_er", "mm_l2p", "mm_dp", "mm_dpcf"}
+    assert set(OWN) == {"mm_lb", "mm_ub", "mm_er", "mm_l2p", "mm_dp", "mm_dpcf", "mm_coda_prompt"}

@@ -214,6 +214,17 @@ def settings_for_source(
     return fill_from_run(settings_type, {**defaults(settings_type), **given}, set(given), methods=methods)
 
 
+def _check_whole_texts(run: Path) -> None:
+    """Raises UserError: a run was evaluated with other texts than its images have, and its results would be mixed with others."""
+    said = read_config(run).get("settings")
+    texts = said.get("text_at_test") if isinstance(said, dict) else None
+    if texts not in (None, "full"):
+        raise UserError(
+            f"run {run} was evaluated with --text-at-test {shown(str(texts))}, and this command evaluates with texts as they "
+            "are: name a run without that option"
+        )
+
+
 def fill_from_run(
     settings_type: type[StudySettings], values: Mapping[str, Any], user_set: set[str], *, methods: MethodsOfRun
 ) -> dict[str, Any]:
@@ -241,6 +252,8 @@ def fill_from_run(
         raise UserError(
             f"run {path} is of seqsearch {of.made_by} and has no task sequences: name a run of another command"
         )
+    if path.is_dir():
+        _check_whole_texts(path)
     hints = typing.get_type_hints(settings_type)
     fields = {f.name for f in dataclasses.fields(settings_type)} - {"source"}
     if methods == "never":

@@ -133,6 +133,20 @@ def _conditions(s: Summary) -> Iterator[Note]:
     else:
         yield note("mcil.over_seeds", seeds=s.seeds)
     yield note("mcil.conditional")
+    yield from _texts(s)
+
+
+def _texts(s: Summary) -> Iterator[Note]:
+    """The texts of the test images."""
+    words = s.run.identity.get("class_free_words")
+    if s.run.text_at_test == "full":
+        yield note("mcil.texts_full")
+    elif s.run.text_at_test == "none":
+        yield note("mcil.texts_none")
+    elif isinstance(words, dict) and all(isinstance(words.get(n), int) for n in ("kept", "of")):
+        yield note("mcil.texts_class_free", kept=words["kept"], of=words["of"])
+    else:
+        yield note("mcil.texts_other", setting=shown(s.run.text_at_test))
 
 
 def _sizes(s: Summary) -> Iterator[Note]:
@@ -207,6 +221,21 @@ TEXTS = {
         "condition",
         "They hold for this pool, this split with its test images, these experiences and these settings. All images but "
         "the test images are learned. No interval covers other images or another split.",
+    ),
+    "mcil.texts_full": Text(
+        "detail",
+        "Test images have their texts as they are, where a backbone reads texts (--text-at-test full).",
+    ),
+    "mcil.texts_class_free": Text(
+        "condition",
+        "Test texts keep {kept} of {of:n word}, whose presence does not depend on the class (--text-at-test class-free). "
+        "Training used texts as they are.",
+    ),
+    "mcil.texts_none": Text(
+        "condition", "Every test image has an empty text (--text-at-test none). Training used texts as they are."
+    ),
+    "mcil.texts_other": Text(
+        "condition", "Test texts are {setting!r} (--text-at-test). Training used texts as they are."
     ),
     "mcil.few": Text(
         "advice",

@@ -194,8 +194,15 @@ def key(s: Summary) -> Table:
     bold = best(s)
     rows = [(h.label, *_figures(h, METHODS.columns[1:4], h.label in bold), *_key_costs(h), status(h)) for h in s.heads]
     rows += [(m, *[None] * (len(METHODS.columns) - 2), "no experience evaluated") for m in s.absent]
-    lead = f"Avg in percent, PD in pp: means over runs. Intervals are over {s.unit}."
+    lead = f"Avg in percent, PD in pp: means over runs. Intervals are over {s.unit}.{test_texts(s)}"
     return table(METHODS, lead, rows, title="" if s.run.finished else "Methods, so far")
+
+
+def test_texts(s: Summary) -> str:
+    """A sentence on the texts of test images, where they are not as they are."""
+    return {"full": "", "none": " Test images have an empty text."}.get(
+        s.run.text_at_test, " Test texts are class-free."
+    )
 
 
 def best(s: Summary) -> list[str]:
@@ -233,7 +240,8 @@ def further(s: Summary) -> Table:
         for h in s.heads
         if h.ended
     ]
-    return table(FURTHER, "Percent and pp, means over runs. Times are of the machines of this run.", rows)
+    lead = f"Percent and pp, means over runs. Times are of the machines of this run.{test_texts(s)}"
+    return table(FURTHER, lead, rows)
 
 
 def experiences(s: Summary) -> Table:
@@ -241,7 +249,7 @@ def experiences(s: Summary) -> Table:
     there = [(h.label, h.curve) for h in s.heads if h.curve]
     T = max((len(c.mean) for _, c in there), default=0)
     rows = [(label, *c.mean, *[None] * (T - len(c.mean))) for label, c in there] if T <= MOST_EXPERIENCES else []
-    lead = "A_t, percent, means over the runs that came to their end."
+    lead = f"A_t, percent, means over the runs that came to their end.{test_texts(s)}"
     return table(EXPERIENCES, lead, rows, (METHOD, *(EXPERIENCE.named(str(t)) for t in range(1, T + 1))))
 
 
@@ -258,7 +266,7 @@ def pairs(s: Summary) -> Table:
     there = beyond_noise_first(s)
     rows = [(f"{d.first} - {d.second}", d.pair.over.interval, d.pair.p, verdict(d)) for d in there[:MOST_PAIRS]]
     left = f" {counted(len(there) - MOST_PAIRS, 'further pair')}: --json." if len(there) > MOST_PAIRS else ""
-    lead = f"Each interval holds by itself; p is Holm's over all pairs, and the order goes by it.{left}"
+    lead = f"Each interval holds by itself; p is Holm's over all pairs, and the order goes by it.{left}{test_texts(s)}"
     return table(PAIRS, lead, rows)
 
 
@@ -300,7 +308,7 @@ def noise(s: Summary) -> Table:
     rows = [(n.label, n.of.order, n.of.seed, n.p, _noisy(n)) for n in s.noise]
     lead = (
         f"Estimates of standard deviations from {s.orders} orders with {s.seeds} seeds each. They have no interval, since none "
-        "holds for so few runs that are skewed (docs/mcil_statistics.md)."
+        f"holds for so few runs that are skewed (docs/mcil_statistics.md).{test_texts(s)}"
     )
     return table(NOISE, lead, rows)
 

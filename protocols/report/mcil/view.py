@@ -55,6 +55,7 @@ def _data(s: Summary) -> dict[str, Any]:
         **progress(s.run.config, s.run.finished, s.run.stats),
         "stats": s.run.stats,
         "findings": findings(notes.notes(s)),
+        "text_at_test": s.run.text_at_test,
         "orders": s.orders,
         "seeds": s.seeds,
         "intervals_over": s.unit,

@@ -130,7 +130,8 @@ def views_by(context: Context, recipe: str) -> Policy:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Training images. `select` returns a part of them, augmented anew at each call unless ``augment`` is None."""
+    """Training images. `select` returns a part of them, augmented anew at each call unless ``augment`` is None. Texts are
+    drawn anew as well, if the pool draws them (``captions=random``)."""
 
     batch: Batch
     augment: Policy | None
@@ -139,10 +140,16 @@ class Learned:
     def __len__(self) -> int:
         return len(self.batch)
 
+    @property
+    def fixed(self) -> bool:
+        """Whether `select` gives an image with the same inputs each time."""
+        return self.augment is None and not self.batch.reads_texts
+
     def select(self, positions: Tensor) -> Batch:
         """The part at ``positions`` ``[m]``."""
         part = self.batch.select(positions)
-        return part if self.augment is None else part.augmented(self.augment, self.generator)
+        part = part if self.augment is None else part.augmented(self.augment, self.generator)
+        return part.with_drawn_texts(self.generator)
 
 
 def learned(batch: Batch, context: Context, recipe: str, generator: torch.Generator) -> Learned:

@@ -162,6 +162,8 @@ class Rehearsal(Method):
         """The exemplars, as pool rows and columns; `store` chooses them at the end of a task."""
         self.means = torch.zeros(0, 0, device=context.device)
         """Mean ``[C, d]`` of the normalised features of each class's exemplars."""
+        self.text_bytes = 0
+        """Size of the exemplars' texts, if the backbone reads texts."""
 
     # ------------------------------------------------------------------------------------------------ training
 
@@ -222,6 +224,7 @@ class Rehearsal(Method):
         rows, columns = torch.from_numpy(train.indices), train.targets.cpu()
         self.stored = self.stored.offer(rows, columns, self.features(train), task.columns)
         exemplars = task.replay(self.stored.rows.numpy(), self.stored.columns)
+        self.text_bytes = exemplars.text_bytes if self.caps.pairs else 0
         features = functional.normalize(self.features(exemplars))
         self.means = class_means(features, self.stored.columns.to(features.device), task.columns.stop)
 
@@ -243,16 +246,19 @@ class Rehearsal(Method):
         return self.stored.rows.numpy()
 
     def state_dict(self) -> dict[str, Any]:
-        return saved({"rows": self.stored.rows, "columns": self.stored.columns, "means": self.means}, "memory.")
+        tensors = {"rows": self.stored.rows, "columns": self.stored.columns, "means": self.means}
+        return saved(tensors, "memory.") | {"memory.text_bytes": self.text_bytes}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         self.stored = replace(self.stored, rows=state["memory.rows"].clone(), columns=state["memory.columns"].clone())
         self.means = state["memory.means"].to(self.context.device, copy=True)
+        self.text_bytes = int(state["memory.text_bytes"])
 
     def footprint(self, params: int) -> Footprint:
         """Memory beyond the backbone, with ``params`` bytes of parameters."""
         images = len(self.stored) * self.context.image_bytes
-        return Footprint(params=params, statistics=4 * self.means.numel(), exemplar_images=images)
+        statistics = 4 * self.means.numel()
+        return Footprint(params=params, statistics=statistics, exemplar_images=images, exemplar_texts=self.text_bytes)
 
 
 REHEARSAL = Caps(needs_exemplars=True, design=("exemplar", "full"))

@@ -150,13 +150,13 @@ class Single(OneNetwork[Head]):
         """A frozen copy of the network as it is now, in eval mode: the teacher of the old classes."""
         return copy.deepcopy(self.backbone).eval().requires_grad_(False)
 
-    def answers(self) -> Callable[[Tensor], Tensor]:
-        """The old network's scores, for distillation: a function from images ``[n, 3, s, s]`` to scores ``[n, k]`` of the classes
-        learned so far, without gradients. It keeps the network and the head as they are now."""
+    def answers(self) -> Callable[[Any], Tensor]:
+        """The old network's scores, for distillation: a function from images ``[n, 3, s, s]``, or the inputs of pairs, to scores
+        ``[n, k]`` of the classes learned so far, without gradients. It keeps the network and the head as they are now."""
         network, head = self.before(), self.head
 
         @torch.no_grad()
-        def scores(images: Tensor) -> Tensor:
-            return head(network(images))
+        def scores(inputs: Any) -> Tensor:
+            return head(network(inputs))
 
         return scores

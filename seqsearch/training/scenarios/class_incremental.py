@@ -12,7 +12,7 @@ from seqsearch.core.bits import packed
 from seqsearch.core.outcomes import ClassifierCounts
 from seqsearch.core.types import EvaluationSplit, StateKey, Task
 from seqsearch.methods.base import Method
-from seqsearch.methods.data import Batch, TaskData
+from seqsearch.methods.data import Batch, ImageSource, TaskData
 from seqsearch.pools.base import Rows
 from seqsearch.training.context import check_unseen, task_data
 from seqsearch.training.scenario import Evaluation, Scenario, array_of, checked_scores, scores_of
@@ -34,6 +34,10 @@ class ClassIncremental(Scenario):
         number = np.arange(len(rows)) - np.searchsorted(positions, positions)  # of a row within its class
         return rows[np.lexsort((positions, number))[:most]]
 
+    def evaluated_on(self, backbone: str) -> ImageSource:
+        """Where the images and texts that are evaluated come from."""
+        return self.source(backbone)
+
     def evaluate(self, method: Method, key: StateKey, evaluated: EvaluationSplit) -> Evaluation:
         """See `Scenario.evaluate`.
 
@@ -49,7 +53,7 @@ class ClassIncremental(Scenario):
             check_unseen(task, evaluated)
             rows, positions = self.world.rows(task.classes, evaluated)
             columns = range(first, first + len(task.classes))
-            scores = scores_of(method, Batch(rows, self.source(key.method.backbone)))
+            scores = scores_of(method, Batch(rows, self.evaluated_on(key.method.backbone)))
             if names and tuple(scores) != names:
                 raise ValueError(
                     f"classifiers() gives {', '.join(scores)}, and gave {', '.join(names)} for another task"

@@ -9,14 +9,11 @@ What a modality is worth to a method is what is lost without it. Four classifier
 
 A network need not have seen empty texts or blank images when it was pre-trained (`flava` has not, `glyph_flava` has): what is
 lost is of this network, not of the data.
-Frozen features of such pairs are computed when they are evaluated, and not stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,10 +23,9 @@ from seqsearch.core.digests import seeded_numpy
 from seqsearch.core.errors import UserError
 from seqsearch.core.outcomes import HEAD
 from seqsearch.core.types import EvaluationSplit, StateKey, Task
-from seqsearch.features.inputs import moved_to
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch
-from seqsearch.training.context import PoolSource
+from seqsearch.training.altered_pairs import AlteredPairs, same
 from seqsearch.training.scenario import Evaluation, checked_scores, scores_of
 from seqsearch.training.scenarios.class_incremental import ClassIncremental, Right, counted_right, right
 
@@ -38,49 +34,6 @@ if TYPE_CHECKING:
 
 IMAGE_ONLY, TEXT_ONLY = "image_only", "text_only"
 MISMATCHED_IMAGE, MISMATCHED_TEXT = "mismatched_image", "mismatched_text"
-GREY = 127
-CHUNK = 256
-"""Pairs whose frozen features are computed together."""
-
-
-class AlteredPairs:
-    """Pairs with other images or texts than their own (`seqsearch.methods.data.ImageSource`).
-
-    Args:
-        inner: where images and texts come from.
-        image_of: which row's image stands with a row; None: a blank one.
-        text_of: which row's text; None: an empty one.
-    """
-
-    def __init__(
-        self, inner: PoolSource, image_of: Callable[[Rows], Rows] | None, text_of: Callable[[Rows], Rows] | None
-    ) -> None:
-        self._inner, self._image_of, self._text_of = inner, image_of, text_of
-
-    def images(self, rows: Rows) -> torch.Tensor:
-        if self._image_of is not None:
-            return self._inner.images(self._image_of(rows))
-        return self._blank.expand(len(rows), -1, -1, -1)
-
-    @cached_property
-    def _blank(self) -> torch.Tensor:
-        side = self._inner.backbone.view.size
-        return self._inner.backbone.preprocess(np.full((1, 3, side, side), GREY, np.uint8)).to(self._inner.device)
-
-    def texts(self, rows: Rows) -> list[str]:
-        return [""] * len(rows) if self._text_of is None else self._inner.texts(self._text_of(rows))
-
-    def tokens(self, rows: Rows, generator: torch.Generator | None = None) -> dict[str, torch.Tensor]:
-        return self._inner.tokens_of(self.texts(rows))
-
-    def frozen(self, rows: Rows) -> torch.Tensor:
-        device, network = self._inner.device, self._inner.features.network
-        parts = (rows[first : first + CHUNK] for first in range(0, len(rows), CHUNK))
-        found = [network.of(moved_to(device, Batch(part, self).inputs)) for part in parts]
-        return torch.cat(found).to(device)
-
-    def remembered(self, space: str, rows: Rows, look: Callable[[Batch], torch.Tensor]) -> torch.Tensor:
-        return look(Batch(rows, self))
 
 
 class Modalities(ClassIncremental):
@@ -99,11 +52,8 @@ class Modalities(ClassIncremental):
         partner = mismatched(labels, seeded_numpy("mismatched", self.world.seed, key.seed, key.replicate, len(own)))
         order = np.argsort(rows)
 
-        def of_partner(asked: Rows) -> Rows:
-            return rows[partner[order[np.searchsorted(rows, asked, sorter=order)]]]
-
-        def same(asked: Rows) -> Rows:
-            return asked
+        def of_partner(asked: Rows) -> list[str]:
+            return source.texts(rows[partner[order[np.searchsorted(rows, asked, sorter=order)]]])
 
         def scores(altered: AlteredPairs) -> torch.Tensor:
             return checked_scores(method, scores_of(method, Batch(rows, altered))[HEAD], len(rows))
@@ -113,7 +63,7 @@ class Modalities(ClassIncremental):
         by_text[torch.from_numpy(partner)] = mixed  # the row whose text it is
         by_loss = {
             IMAGE_ONLY: scores(AlteredPairs(source, same, None)),
-            TEXT_ONLY: scores(AlteredPairs(source, None, same)),
+            TEXT_ONLY: scores(AlteredPairs(source, None, source.texts)),
             MISMATCHED_IMAGE: mixed,
             MISMATCHED_TEXT: by_text,
         }

@@ -143,7 +143,7 @@ class Source:
     def texts(self, rows: Rows) -> list[str]:
         raise AssertionError("the common images have no texts")
 
-    def tokens(self, rows: Rows) -> dict[str, torch.Tensor]:
+    def tokens(self, rows: Rows, generator: torch.Generator | None = None) -> dict[str, torch.Tensor]:
         return {}
 
     def frozen(self, rows: Rows) -> torch.Tensor:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from seqsearch.methods.coda_prompt import orthonormal
+from seqsearch.methods.parts.components import orthonormal
 from seqsearch.methods.ranpac import RanPAC
 from tests.golden.parity.agreement import OTHER, RECORD, found, gap, gaps, trained
 from tests.golden.parity.cases import CASES, Case

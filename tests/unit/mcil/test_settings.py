@@ -23,6 +23,12 @@ def test_modalities_are_another_scenario():
     assert settings(modalities=True).scenario == "modalities"
 
 
+def test_each_choice_of_test_texts_is_another_scenario():
+    found = {texts: settings(text_at_test=texts).scenario for texts in ("full", "class-free", "none")}
+    assert found == {"full": "class_incremental", "class-free": "class_free_texts", "none": "without_texts"}
+    assert settings().text_at_test == "full"
+
+
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
@@ -34,6 +40,8 @@ def test_modalities_are_another_scenario():
         ({"orders": 1000, "seeds": 1000}, "--orders 1000 times --seeds 1000: at most 100,000 runs"),
         ({"orders": 1000, "seeds": 1000, "experiences": 5000}, "trainings: at most"),
         ({"classes": -1}, "--classes -1"),
+        ({"text_at_test": "some"}, "--text-at-test 'some': must be full or class-free or none"),
+        ({"text_at_test": "none", "modalities": True}, "the ablation compares with texts as they are"),
     ],
 )
 def test_what_is_refused_in_one_line(wrong, says):

@@ -14,8 +14,8 @@ from torch import Tensor
 from seqsearch.core.errors import UserError
 from seqsearch.core.registry import load
 from seqsearch.methods.base import Method
-from seqsearch.methods.coda_prompt import orthonormal, overlap, weights
 from seqsearch.methods.config import Conflict, build_config
+from seqsearch.methods.parts.components import orthonormal, overlap, weights
 from seqsearch.methods.parts.prompts import blocks_of, cosines, majority, nearest, untransposed
 from seqsearch.training.context import WorkerContext
 from tests.conformance.lab import TASKS, Case, Lab

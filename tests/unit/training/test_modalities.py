@@ -20,13 +20,12 @@ from seqsearch.core.types import StateKey
 from seqsearch.methods.base import Method
 from seqsearch.methods.data import Batch
 from seqsearch.pools.base import Rows
+from seqsearch.training.altered_pairs import GREY, AlteredPairs, same
 from seqsearch.training.scenarios.modalities import (
-    GREY,
     IMAGE_ONLY,
     MISMATCHED_IMAGE,
     MISMATCHED_TEXT,
     TEXT_ONLY,
-    AlteredPairs,
     mismatched,
 )
 from seqsearch.training.trainer import Trainer
@@ -144,15 +143,12 @@ def test_nothing_else_is_judged_otherwise(trainer: Trainer, tmp_path: Path) -> N
 def test_altered_pairs_are_what_they_are_said_to_be(trainer: Trainer) -> None:
     source, rows = trainer.source(PAIRS), np.array([3, 40, 41, 200])
 
-    def same(asked: Rows) -> Rows:
-        return asked
-
-    def others(asked: Rows) -> Rows:
-        return rows[[np.flatnonzero(rows == one)[0] - 1 for one in asked]]
+    def others(asked: Rows) -> list[str]:
+        return source.texts(rows[[np.flatnonzero(rows == one)[0] - 1 for one in asked]])
 
     silent, blind, mixed = (
         AlteredPairs(source, same, None),
-        AlteredPairs(source, None, same),
+        AlteredPairs(source, None, source.texts),
         AlteredPairs(source, same, others),
     )
     assert silent.texts(rows) == [""] * 4

@@ -107,6 +107,31 @@ def test_every_interval_says_what_it_is_conditional_on():
     assert "training seeds" in key(one).lead
 
 
+@pytest.mark.parametrize(
+    ("texts", "words", "code", "lead"),
+    [
+        (None, None, "mcil.texts_full", ""),
+        ("full", None, "mcil.texts_full", ""),
+        ("none", None, "mcil.texts_none", "Test images have an empty text."),
+        ("class-free", {"kept": 22, "of": 78}, "mcil.texts_class_free", "Test texts are class-free."),
+        ("class-free", {"kept": "\x1b[2J"}, "mcil.texts_other", "Test texts are class-free."),
+    ],
+)
+def test_the_texts_of_test_images_are_stated(texts, words, code, lead):
+    of = results({"a": runs(0.2), "b": runs(0.9)})
+    settings = {**of.config["settings"], **({"text_at_test": texts} if texts else {})}
+    identity = {**of.config["identity"], **({"class_free_words": words} if words else {})}
+    s = summarise(dataclasses.replace(of, config={**of.config, "settings": settings, "identity": identity}))
+    [said] = [n for n in notes(s) if n.code.startswith("mcil.texts")]
+    assert said.code == code
+    assert said.values == (words if code == "mcil.texts_class_free" else said.values)
+    assert "\x1b" not in said.text
+    assert view(s).to_json()["text_at_test"] == (texts or "full")
+    for table in (key(s), pairs(s)):
+        assert table.lead.endswith(lead)
+        assert ("Test" in table.lead) == bool(lead)
+
+
 def test_what_a_modality_is_worth_is_paired_over_the_runs():
     full = np.array(runs(0.7, sd=0.05))
     image = np.round(full + np.array(runs(-0.3, sd=0.005)), 3)
