@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import pytest
 from click.testing import CliRunner
@@ -10,7 +11,7 @@ from click.testing import CliRunner
 from protocols.cli.main import main
 from protocols.report.commands.methods import FACTS, GROUPS, describe, method_table, methods_json, parameters
 from seqsearch.core.registry import names
-from tools.method_facts import CODES, ROOT, parity, text
+from tools.method_facts import CODES, COSTS, ROOT, parity, text
 from tools.method_pages import DOCS, comparison, pages
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -53,6 +54,7 @@ def test_design_is_that_of_the_papers_table(name: str) -> None:
 
 def test_facts_are_those_of_the_measurements_and_of_the_comparisons() -> None:
     assert FACTS.read_text() == text(), f"{FACTS} is out of date: run python -m tools.method_facts"
+    assert set(json.loads(COSTS.read_text())["methods"]) == set(names("method")), "run benchmarks.speed.costs --add"
     assert set(CODES) == {folder.name for folder in GOLDEN.glob("parity*")}
     assert parity()["aper_adapter"] == "PILOT"
 
