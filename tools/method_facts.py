@@ -26,13 +26,15 @@ CODES = {
     "parity_lora": "LibContinual",
 }
 """The public code that a folder compares with."""
+ALSO = {"zero_shot": "open_clip"}
+"""Methods that a test compares with a library, which it runs (``tests/golden/parity_clip``)."""
 CALLED = {"aper": "aper_adapter"}
 """Methods of cases that have another name."""
 
 
 def parity() -> dict[str, str]:
     """The public code of each method that is compared with any."""
-    found = dict[str, str]()
+    found = dict(ALSO)
     for folder, code in CODES.items():
         cases = json.loads((ROOT / "tests" / "golden" / folder / "agreement.json").read_text())["cases"]
         found |= {CALLED.get(method, method): code for method in (case.partition(",")[0] for case in cases)}

@@ -46,6 +46,7 @@ BACKBONES = {
     "vit": "vision transformers of timm",
     "maps": "networks with feature maps behind their stages",
     "pairs": "those of image-text pairs: glyph_flava, flava",
+    "names": "those with a text tower: clip",
 }
 """Words for what a method can run on (`seqsearch.methods.base.Caps`)."""
 
@@ -134,7 +135,7 @@ def markdown(text: str) -> str:
 def _capabilities(caps: dict[str, Any]) -> list[str]:
     fixed = caps["order_invariant_after"]
     reads = "features of the frozen backbone only: no image is decoded" if caps["input"] == "frozen" else "images"
-    reads += " and their texts" if caps["backbones"] == "pairs" else ""
+    reads += {"pairs": " and their texts", "names": ", and names of classes"}.get(caps["backbones"], "")
     both = caps["pairs"] or (caps["input"] == "frozen" and caps["backbones"] == "any")
     after = f" after the first {counted(fixed, 'task')}" if fixed else ""
     order = "matters" if fixed is None else f"cannot change the final model{after}"

@@ -74,7 +74,7 @@ def seconds(name: str, setting: Setting) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--methods", default=",".join(names("method")))
+    parser.add_argument("--methods", default=",".join(name for name in names("method") if name != "zero_shot"))
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--add", action="store_true", help="keep what the file has of other methods")
     options = parser.parse_args()

@@ -78,7 +78,7 @@ def methods(name: str | None, as_json: bool) -> None:
     shell_complete=named("backbone"),
     help="Backbone to check it on.  [default: glyph_vit, or glyph_flava for methods of image-text pairs]",
 )
-@click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model or flava.")
+@click.option("--weights", metavar="FILE", help="Weights of the backbone, if it is a timm model, clip or flava.")
 @click.option(
     "--learner", is_flag=True, help="METHOD is a learner of streams, also where a method has its name, as er."
 )

@@ -33,7 +33,7 @@ class Backbone(Protocol):
 
     A backbone that reads the texts of a pool beside its images has ``tokenise(texts) -> dict of tensors [n, ...]``
     (`ReadsTexts`). Its module then gets a mapping of these and of ``images`` (`seqsearch.methods.data.Batch.inputs`). A
-    backbone that begins from scratch is a `FromScratch`.
+    backbone with a text tower that reads class names is a `ReadsNames`. A backbone that begins from scratch is a `FromScratch`.
 
     ``presets`` of a custom backbone name the defaults of methods that hold with it. The first preset that a parameter
     has counts. With ``("tiny", "scratch")`` these are the defaults of ``scratch:tiny``, then those of all networks from
@@ -62,6 +62,22 @@ class ReadsTexts(Protocol):
         Raises:
             UserError: a text is too long.
         """
+        ...
+
+
+@runtime_checkable
+class ReadsNames(Protocol):
+    """A backbone of images with a text tower beside it, as CLIP has one: a method may compare images with class names."""
+
+    logit_scale: float
+    """Factor of the cosine between image and text features."""
+
+    def text_tower(self) -> torch.nn.Module:
+        """A fresh copy: tokens ``[n, L]`` of texts -> features ``[n, dim]`` in the space of image features."""
+        ...
+
+    def text_tokens(self, texts: Sequence[str]) -> torch.Tensor:
+        """Tokens ``[n, L]`` of ``n`` texts."""
         ...
 
 

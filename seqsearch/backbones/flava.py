@@ -6,10 +6,9 @@ encoder's final normalisation.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from seqsearch.backbones.parts.flava_model import flava_network
 from seqsearch.backbones.parts.hub import snapshot
 from seqsearch.backbones.parts.pair_text import Tokeniser, WordPieces, check_cut
 from seqsearch.backbones.parts.state_dict import tensors
+from seqsearch.backbones.parts.weight_files import check_weights, of_folder, version
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
 from seqsearch.core.typed import brief
@@ -104,7 +104,7 @@ def build(cut: int = 0, attention: str = "sdpa", weights: str = "") -> Flava:
     name = f"flava:{said}" if said else "flava"
     file = _weights(weights) if weights else _published()
     where = f"--weights flava={weights}" if weights else f"backbone 'flava': {PUBLISHED}"
-    network = _loaded(where, str(file), attention, _version(where, file))
+    network = _loaded(where, str(file), attention, version(where, file, ("config.json",)))
     return Flava(
         name,
         network,
@@ -121,39 +121,17 @@ def _published() -> Path:
             f"backbone 'flava': {PUBLISHED} is neither in the hub's cache nor can it be had ({found}): fetch it once with a "
             f"network (hf download {PUBLISHED}), or give --weights flava=FOLDER"
         )
-    return _of_folder(found, f"backbone 'flava': {PUBLISHED}")
+    return of_folder(found, FILES, f"backbone 'flava': {PUBLISHED}")
 
 
 def _weights(path: str) -> Path:
     given = Path(path)
-    return _of_folder(given, f"--weights flava={path}") if given.is_dir() else given
-
-
-def _of_folder(folder: Path, where: str) -> Path:
-    there = next((folder / name for name in FILES if (folder / name).is_file()), None)
-    if there is None:
-        raise UserError(f"{where}: there is neither {' nor '.join(FILES)} in {folder}")
-    return there
-
-
-def _version(where: str, file: Path) -> tuple[int, ...]:
-    """Sizes and times of weights and configuration: they distinguish files of one name.
-
-    Raises:
-        UserError: there are no weights.
-    """
-    try:
-        found = [file.stat()]
-    except (OSError, ValueError) as error:
-        raise UserError(f"{where}: {file.name}: {getattr(error, 'strerror', error)}") from None
-    with contextlib.suppress(OSError):
-        found.append(file.with_name("config.json").stat())
-    return tuple(number for state in found for number in (state.st_size, state.st_mtime_ns))
+    return of_folder(given, FILES, f"--weights flava={path}") if given.is_dir() else given
 
 
 @lru_cache(maxsize=4)
-def _loaded(where: str, file: str, attention: str, version: tuple[int, ...]) -> FlavaNetwork:
-    """``version``: see `_version`."""
+def _loaded(where: str, file: str, attention: str, _: tuple[int, ...]) -> FlavaNetwork:
+    """The last argument is the `version` of the files."""
     import torch
 
     config = Path(file).with_name("config.json")
@@ -162,7 +140,8 @@ def _loaded(where: str, file: str, attention: str, version: tuple[int, ...]) -> 
     found = {name.removeprefix("flava."): value for name, value in tensors(where, file).items()}
     own = network.state_dict()
     named = {name: _of_file(name) for name in own}
-    _check(where, {named[name]: tuple(value.shape) for name, value in own.items()}, found)
+    layers = tuple(place for place in PLACES.values() if place.endswith("layer."))
+    check_weights(where, {named[name]: tuple(value.shape) for name, value in own.items()}, found, layers)
     # copies: a view may share the memory of all the file
     filled = {name: found[of_file].to(torch.float32, copy=True) for name, of_file in named.items()}
     network.load_state_dict(filled, assign=True)
@@ -177,22 +156,6 @@ def _of_file(name: str) -> str:
     """Return the name in files of a parameter of `FlavaNetwork`."""
     own = next(own for own in PLACES if name.startswith(own))
     return PLACES[own] + name.removeprefix(own)
-
-
-def _check(where: str, wanted: Mapping[str, tuple[int, ...]], found: Mapping[str, torch.Tensor]) -> None:
-    """Raises UserError: weights of another architecture, or not finite."""
-    import torch
-
-    missing = sorted(wanted.keys() - found.keys())
-    layers = tuple(place for place in PLACES.values() if place.endswith("layer."))
-    further = sorted(k for k in found.keys() - wanted.keys() if k.startswith(layers))
-    shapes = sorted(k for k in wanted.keys() & found.keys() if tuple(found[k].shape) != wanted[k])
-    kinds = (("missing", missing), ("of further layers", further), ("of another shape", shapes))
-    if parts := [f"{len(names)} {what} (e.g. {names[0]})" for what, names in kinds if names]:
-        raise UserError(f"{where}: weights of another architecture: {', '.join(parts)} of {len(wanted)} tensors")
-    bad = next((k for k in wanted if not torch.isfinite(found[k].float()).all()), None)
-    if bad is not None:
-        raise UserError(f"{where}: {bad} is not finite")
 
 
 def _vocabulary(where: str, file: Path, network: FlavaNetwork) -> WordPieces:

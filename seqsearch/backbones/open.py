@@ -77,7 +77,7 @@ def _with_weights(item: Item, file: str | None) -> Item:
         return item
     if "weights" not in inspect.signature(load("backbone", item.target)).parameters:
         raise UserError(
-            f"--weights {item.text}={file}: this backbone brings its own weights, only timm models and flava take a file"
+            f"--weights {item.text}={file}: this backbone brings its own weights, only timm models, clip and flava take a file"
         )
     return replace(item, params=(*item.params, ("weights", file)))
 

@@ -51,7 +51,7 @@ class TimmModel:
             crop_mode=settings["crop_mode"] or "center",
             fill=tuple(round(255 * m) for m in self._mean),
         )
-        fingerprint = _fingerprint(model.state_dict())
+        fingerprint = weights_digest(model.state_dict())
         self.tag = f"{source}-{fingerprint[:12]}"
         """Architecture, where the weights come from, and a digest of the weights as they were loaded."""
         self.digest = digest_of("timm", name.partition(".")[0], fingerprint, self._mean, self._std, self.view)
@@ -209,8 +209,8 @@ def _ready(model: nn.Module) -> nn.Module:
     return model.float().eval()
 
 
-def _fingerprint(state: Mapping[str, torch.Tensor]) -> str:
-    """Of names, shapes and bytes: the same weights are the same whatever file they were in."""
+def weights_digest(state: Mapping[str, torch.Tensor]) -> str:
+    """Digest of names, shapes and bytes: the same weights are the same whatever file they were in."""
     found = hashlib.blake2b(digest_size=16)
     for name in sorted(state):
         array = state[name].detach().cpu().contiguous().numpy()

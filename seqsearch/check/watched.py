@@ -41,6 +41,8 @@ class Recorder:
         self.read: set[int] = set()
         self.spoil = False
         """Whether all that it gives is NaN."""
+        self.spoilt = False
+        """Whether it has given NaN."""
 
     def images(self, rows: Rows) -> torch.Tensor:
         self.decoded.update(rows.tolist())
@@ -68,6 +70,7 @@ class Recorder:
         self.read.clear()
 
     def _spoilt(self, values: torch.Tensor) -> torch.Tensor:
+        self.spoilt |= self.spoil
         return torch.full_like(values, torch.nan) if self.spoil else values
 
 

@@ -1,13 +1,13 @@
 """Base of continual-learning methods, and the resources that they get.
 
-A method is one file. It sees images, never class names or test data, and knows classes as *columns*. A class's column
+A method is one file. It sees images and the names of classes, never test data, and knows classes as *columns*. A class's column
 is its position in the order of arrival, so that labels, scores and exemplars of one prefix agree without any mapping.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
@@ -37,7 +37,8 @@ class Caps:
         capacity: number of tasks it was built for; None if there is no limit.
         trains_backbone: its feature space moves with training.
         backbones: ``vit`` if it injects something into a timm `VisionTransformer`, ``maps`` if it reads the feature maps of a
-            network's stages, ``pairs`` if it needs a network of image-text pairs (`FlavaNetwork`), else ``any``.
+            network's stages, ``pairs`` if it needs a network of image-text pairs (`FlavaNetwork`), ``names`` if it needs a text
+            tower that reads class names (`Context.text_features`), else ``any``.
         pairs: it learns from `Batch.inputs`, so that its backbone may read texts, too. Methods that read `Batch.frozen` need
             not declare it.
         augmentation: the recipe of its source (`seqsearch.methods.parts.augmentation`), which ``--augment`` turns on; empty
@@ -54,7 +55,7 @@ class Caps:
     needs_val: bool = False
     capacity: int | None = None
     trains_backbone: bool = True
-    backbones: Literal["any", "vit", "maps", "pairs"] = "any"
+    backbones: Literal["any", "vit", "maps", "pairs", "names"] = "any"
     pairs: bool = False
     augmentation: str = ""
     most_classes: int | None = None
@@ -116,6 +117,8 @@ class Context(Protocol):
     """Whether `fresh_backbone` is not pre-trained."""
     levels: tuple[torch.Tensor, torch.Tensor]
     """Preprocessed values of black and of white, each ``[3]`` on the CPU."""
+    logit_scale: float
+    """Factor of the cosine between image and text features; 1 without a text tower."""
 
     def fresh_backbone(self) -> torch.nn.Module:
         """An own trainable copy of the pre-trained network on ``device``: images ``[n, 3, s, s]`` -> ``[n, dim]``."""
@@ -123,6 +126,17 @@ class Context(Protocol):
 
     def frozen_backbone(self) -> torch.nn.Module:
         """The worker's one copy of the pre-trained network, without gradients, in eval mode: shared, never to be changed."""
+        ...
+
+    def text_features(self, texts: Sequence[str]) -> torch.Tensor:
+        """Features ``[n, dim]`` float32 of texts on ``device``, in the space of the frozen image features, not normalised.
+
+        They are computed together: pass the texts of one class, so that its features do not depend on other classes. For
+        methods with ``Caps(backbones="names")``.
+
+        Raises:
+            UserError: the backbone has no text tower.
+        """
         ...
 
     def generator(self, phase: str) -> torch.Generator:

@@ -199,6 +199,7 @@ class TaskData:
         val: the method's own validation images of the task (carved out of training), with labels; none unless it declares
             `Caps.needs_val`, and then these are training images.
         columns: head columns of the task's classes; ``columns.start`` is the number of classes seen before.
+        names: names of the classes, in the order of `columns`, as the pool has them.
         depth: number of tasks learned before, the only thing besides seeds that randomness depends on.
         progress: where a training that takes hours leaves what it needs to go on (`descend` of ``parts/training.py`` uses it).
     """
@@ -210,6 +211,7 @@ class TaskData:
     seed: int
     replicate: int
     readable: frozenset[int] = field(repr=False)
+    names: tuple[str, ...] = ()
     progress: Progress = field(default_factory=NoProgress, repr=False)
     _generators: dict[str, torch.Generator] = field(init=False, default_factory=dict, repr=False)
 

@@ -160,7 +160,7 @@ class HiDePrompt(Method):
         self.vit = Transformer(context.frozen_backbone())
         self.inference = TaskInference(context, self._inference_settings())
         layers = min(self.config.prompt_layers, self.vit.depth)
-        shape = (0, layers, 2, self.config.prompt_length, context.dim)
+        shape = (0, layers, 2, self.config.prompt_length, self.vit.width)
         self._keep(torch.zeros(shape, device=context.device))
         self.head = empty_head(context.dim, context.device)
         self.statistics = no_gaussians(context.dim, self.config.covariance)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from seqsearch.backbones.base import Backbone, FromScratch, ReadsTexts
+from seqsearch.backbones.base import Backbone, FromScratch, ReadsNames, ReadsTexts
 from seqsearch.core import command_line
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
@@ -60,7 +60,8 @@ def method_spec(
         (item.target.rpartition(":")[2],) if ":" in item.target else ()
     )  # one file may hold several, with like parameters
     texts = isinstance(backbone, ReadsTexts)
-    rest = (code, backbone.digest, device, 1, versions(texts), *more, *own)
+    libraries = versions(texts or caps.backbones == "names")
+    rest = (code, backbone.digest, device, 1, libraries, *more, *own)
     acting = acts_in_first(config)
     return MethodSpec(
         item.text,
@@ -128,6 +129,10 @@ def _check_backbone(item: Item, caps: Caps, name: str, backbone: Backbone) -> No
             f"which it injects nothing, if it has such (seqsearch methods {item.target})"
         )
     _check_pairs(item, caps, name, backbone)
+    if caps.backbones == "names" and not isinstance(backbone, ReadsNames):
+        raise UserError(
+            f"method {item.text!r} needs a backbone with a text tower, and {name!r} has none: give it clip, as {item.target}@clip"
+        )
     if caps.backbones == "maps" and getattr(backbone, "staged", True) is False:
         raise UserError(
             f"method {item.text!r} reads feature maps of a network's stages, and backbone {name!r} gives none: give it a ResNet, "

@@ -24,6 +24,7 @@ from seqsearch.features.store import Shard, UnionFeatures
 from seqsearch.methods.spec import augments, capabilities_of, hyperparameters
 from seqsearch.planners.step import PoolView
 from seqsearch.pools.base import PARTS, Pool
+from seqsearch.study.class_names import check_names
 from seqsearch.study.classes import EVALUATE, world_of
 from seqsearch.study.pair_texts import check_texts
 from seqsearch.study.trained_with import trained_with
@@ -154,6 +155,7 @@ def resolved(
         _check_augmented(methods, settings.augment)
     backbones = {m.backbone: world.backbone(m.backbone) for m in methods}
     check_texts(backbones.values(), world.images.parts)
+    check_names(methods, world.images.parts)
     return world, methods, {name: backbone.tag for name, backbone in backbones.items()}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from cachetools import LRUCache
 
-from seqsearch.backbones.base import Backbone, FromScratch, ReadsTexts
+from seqsearch.backbones.base import Backbone, FromScratch, ReadsNames, ReadsTexts
 from seqsearch.core.digests import seed_of
-from seqsearch.core.errors import AccessError
+from seqsearch.core.errors import AccessError, UserError
 from seqsearch.core.types import Experience, Task
 from seqsearch.features.store import UnionFeatures
 from seqsearch.methods.base import Method
@@ -25,6 +25,9 @@ from seqsearch.training.world import World
 UNIT_ENDS = (8, 32, 128, *range(384, 1 << 20, 256))
 """Where the units of a part of a class end: small units at the beginning, which probes read, large ones behind, which training
 reads."""
+
+OF_TEXTS = 256 << 20
+"""Bytes of text features that are remembered: those of 1600 classes with 80 texts each, of width 512."""
 
 _Unit = tuple[int, ...]
 """Rows, in increasing order, whose features are always computed together, so that a row's features are bit-identical whatever
@@ -52,6 +55,7 @@ class PoolSource:
         self._seen: LRUCache[tuple[str, str, _Unit], torch.Tensor] = LRUCache(
             caches.features, getsizeof=lambda seen: seen.nbytes
         )
+        self._of_texts: LRUCache[tuple[str, ...], torch.Tensor] = LRUCache(OF_TEXTS, getsizeof=lambda seen: seen.nbytes)
         self._decoded: LRUCache[int, np.ndarray[Any, np.dtype[np.uint8]]] = LRUCache(
             max(1, caches.images // (3 * backbone.view.size**2))
         )
@@ -96,6 +100,25 @@ class PoolSource:
         """The backbone's inputs for texts, by name; empty if it reads no texts."""
         found = self.backbone.tokenise(texts) if isinstance(self.backbone, ReadsTexts) else {}
         return {n: t.to(self.device) for n, t in found.items()}
+
+    def text_features(self, texts: tuple[str, ...]) -> torch.Tensor:
+        """See `seqsearch.methods.base.Context.text_features`."""
+        if texts not in self._of_texts:
+            backbone, tower = self._reading_names(), self._text_tower
+            with torch.inference_mode(False), torch.no_grad(), torch.autocast(self.device.type, enabled=False):
+                self._of_texts[texts] = tower(backbone.text_tokens(texts).to(self.device)).float()
+        return self._of_texts[texts].clone()
+
+    @cached_property
+    def _text_tower(self) -> torch.nn.Module:
+        with torch.inference_mode(False), torch.random.fork_rng(devices=[]):
+            return self._reading_names().text_tower().to(self.device).eval().requires_grad_(False)
+
+    def _reading_names(self) -> ReadsNames:
+        """Raises UserError: the backbone has no text tower."""
+        if not isinstance(self.backbone, ReadsNames):
+            raise UserError(f"backbone {self.backbone.name!r} has no text tower that reads class names: take clip")
+        return self.backbone
 
     def frozen(self, rows: Rows) -> torch.Tensor:
         """Features ``[n, d]`` of the frozen backbone, read from the store and copied to the device; those of a stream of
@@ -162,6 +185,7 @@ class WorkerContext:
         self.n_classes = len(source.pools.classes)
         self.augment, self.from_scratch = source.world.augment, isinstance(source.backbone, FromScratch)
         self.levels = source.levels
+        self.logit_scale: float = getattr(source.backbone, "logit_scale", 1.0)
 
     def fresh_backbone(self) -> torch.nn.Module:
         backbone = self._source.backbone
@@ -171,6 +195,9 @@ class WorkerContext:
 
     def frozen_backbone(self) -> torch.nn.Module:
         return self._source.features.network.give(self._method_target)
+
+    def text_features(self, texts: Sequence[str]) -> torch.Tensor:
+        return self._source.text_features(tuple(texts))
 
     def generator(self, phase: str) -> torch.Generator:
         return torch.Generator().manual_seed(seed_of("context", self.seed, self.replicate, phase))
@@ -195,7 +222,14 @@ def task_data(world: World, source: PoolSource, task: Task, method: Method, seed
         return Batch(rows, source, torch.from_numpy(at + columns.start).to(source.device))
 
     return TaskData(
-        labelled(train_rows, train_at), labelled(val_rows, val_at), columns, method.n_tasks, seed, replicate, readable
+        labelled(train_rows, train_at),
+        labelled(val_rows, val_at),
+        columns,
+        method.n_tasks,
+        seed,
+        replicate,
+        readable,
+        world.names(task.classes),
     )
 
 

@@ -110,7 +110,8 @@ def _train(trainer: Trainer, spec: MethodSpec, config: Any, classes: Sequence[Cl
         empty = Batch(rows[:0], source, labels[:0])
         val = Batch(rows, source, labels) if method.caps.needs_val else empty
         columns = range(first, first + IMAGES)
-        method.fit_task(TaskData(Batch(rows, source, labels), val, columns, depth, 0, 0, frozenset(seen)))
+        names = world.names(tuple(classes[first : first + IMAGES]))
+        method.fit_task(TaskData(Batch(rows, source, labels), val, columns, depth, 0, 0, frozenset(seen), names))
         method.n_seen, method.n_tasks = columns.stop, depth + 1
 
 

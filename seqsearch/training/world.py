@@ -171,6 +171,10 @@ class World:
             )
         return self.images.class_index(digests.index(class_id.pool), class_id.index)
 
+    def names(self, class_ids: tuple[ClassId, ...]) -> tuple[str, ...]:
+        """Names of some classes."""
+        return tuple(self.images.classes[self.class_index(c)].name for c in class_ids)
+
     def rows(self, class_ids: tuple[ClassId, ...], *parts: Part) -> tuple[Rows, Rows]:
         """Rows ``[n]`` of all these parts of some classes, and the position ``[n]`` in ``class_ids`` of each one's class.
 

@@ -44,6 +44,8 @@ SMALL_POOL = "glyphs:classes=16,train=10,reward=4,test=8"
 PAIRS = f"{HERE / 'pairs.py'}:small_flava"
 CAPTIONED = f"{HERE / 'pairs.py'}:captioned"
 """A small network of image-text pairs, and a pool of such."""
+CLIP = f"{HERE / 'clip.py'}:small_clip"
+"""A small network of images with a text tower."""
 FROM_SCRATCH = ("replay", "icarl", "wa", "bic", "lucir", "podnet", "der", "foster", "beef", "memo", "tagfex")
 """Methods for networks that begin from scratch: they are put through the contracts on one."""
 WITH: dict[str, dict[str, Any]] = {
@@ -96,7 +98,7 @@ IDLE = {"ranpac": ("backbone_lr",)}
 def cases() -> list[Case]:
     """Every method there is, some with further settings, and the documented examples."""
     found = [Case(name, name, idle=IDLE.get(name, ())) for name in names("method") if name not in FROM_SCRATCH]
-    found = [case for case in found if case.caps.backbones != "pairs"]
+    found = [case for case in found if case.caps.backbones not in ("pairs", "names")]
     more = [
         Case("lae, adapters", "lae", {"module": "adapter"}),
         Case("lae, low-rank", "lae", {"module": "lora"}),
@@ -153,11 +155,25 @@ def cases_of_pairs() -> list[Case]:
     return [*own, *others, *(replace(c, label=f"{c.label}, pairs", backbone=PAIRS) for c in further)]
 
 
+@cache
+def cases_of_names() -> list[Case]:
+    """Methods that read class names, and one that injects into the image tower."""
+    own = [Case(name, name, backbone=CLIP) for name in names("method")]
+    own = [case for case in own if case.caps.backbones == "names"]
+    more = {"prompts": "a photo of a {}.;the {}, blurred"}
+    return [
+        *own,
+        Case("zero_shot, prompts", "zero_shot", more, CLIP),
+        *(Case(f"{name}, CLIP", name, backbone=CLIP) for name in ("l2p", "hide_prompt")),
+    ]
+
+
 def cases_on_small_networks() -> list[Case]:
     """Every case on a transformer of two blocks, and on a ResNet unless it injects something into transformers."""
     on_resnet = [replace(c, label=f"{c.label}, ResNet", backbone=RESNET) for c in cases()]
     on_resnet = [c for c in on_resnet if c.caps.backbones == "any"]
-    return [*(replace(c, backbone=TWO_BLOCKS) for c in cases()), *on_resnet, *cases_from_scratch(), *cases_of_pairs()]
+    others = [*cases_from_scratch(), *cases_of_pairs(), *cases_of_names()]
+    return [*(replace(c, backbone=TWO_BLOCKS) for c in cases()), *on_resnet, *others]
 
 
 def fitting(settings: Mapping[str, Any], method: str, backbone: str) -> dict[str, Any]:

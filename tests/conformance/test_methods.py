@@ -18,6 +18,7 @@ from seqsearch.methods.base import PASSES, Method
 from seqsearch.methods.config import build_config
 from seqsearch.training.context import WorkerContext
 from tests.conformance.lab import (
+    CLIP,
     EMBEDDED,
     EXAMPLE,
     EXAMPLE_PAIRS,
@@ -70,7 +71,7 @@ every_method = each(cases_on_small_networks())
 def labs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Lab]]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield {b: Lab(tmp_path_factory.mktemp("lab"), b) for b in (TWO_BLOCKS, RESNET, EMBEDDED, SCRATCH, PAIRS)}
+    yield {b: Lab(tmp_path_factory.mktemp("lab"), b) for b in (TWO_BLOCKS, RESNET, EMBEDDED, SCRATCH, PAIRS, CLIP)}
     torch.set_num_threads(threads)
 
 

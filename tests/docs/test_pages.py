@@ -14,6 +14,7 @@ import click
 import pytest
 
 from protocols.cli.main import main
+from tests.conformance import clip
 from tests.docs.blocks import PAGES, ROOT, all_blocks, blocks_of, seqsearch_commands
 from tests.docs.miniature import (
     write_all,
@@ -52,6 +53,7 @@ REFUSED = {
 }
 """What needs weights or images that are published elsewhere, by a part of its line, and what is said where they are not."""
 BEFORE: dict[str, Callable[[Path], object]] = {
+    "docs/clip.md": lambda root: clip.written(root / "clip-vit-base-patch16"),
     "README.md": lambda root: (shutil.rmtree(root / "runs/mine"), (root / "mine.py").unlink()),
     "docs/data_sets.md": write_data_sets,
     "docs/drawings.md": write_pictures,

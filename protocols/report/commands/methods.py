@@ -133,7 +133,9 @@ def group_of(caps: Mapping[str, Any]) -> str:
 
 def needs(caps: Mapping[str, Any]) -> str:
     """What a method with these capabilities needs beyond images with labels."""
-    backbone = {"vit": "ViT", "maps": "feature maps", "pairs": "texts"}.get(caps["backbones"], "")
+    backbone = {"vit": "ViT", "maps": "feature maps", "pairs": "texts", "names": "class names"}.get(
+        caps["backbones"], ""
+    )
     return ", ".join(filter(None, (backbone, "exemplars" if caps["needs_exemplars"] else ""))) or "-"
 
 

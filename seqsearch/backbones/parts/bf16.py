@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from seqsearch.backbones.base import Backbone, FromScratch, ReadsTexts
+from seqsearch.backbones.base import Backbone, FromScratch, ReadsNames, ReadsTexts
 from seqsearch.core.digests import digest_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ class Bf16:
         self.vit, self.staged = getattr(inner, "vit", True), getattr(inner, "staged", None)
         if isinstance(inner, ReadsTexts):
             self.tokenise = inner.tokenise
+        if isinstance(inner, ReadsNames):  # texts are few: their tower stays in float32
+            self.text_tower, self.text_tokens = inner.text_tower, inner.text_tokens
+            self.logit_scale = inner.logit_scale
         self.tag = f"{inner.tag}+bf16"
         self.digest = digest_of("bf16", inner.digest)
 

@@ -45,7 +45,7 @@ def flava_network(
     from seqsearch.backbones.parts.flava_network import FlavaNetwork
 
     kinds = _kinds(where)
-    parts = {name: _checked(sizes.get(name, {}), f"{where}: {name}") for name in PARTS}
+    parts = {name: checked_sizes(sizes.get(name, {}), f"{where}: {name}") for name in PARTS}
     try:
         config = kinds[0](**parts, projection_dim=parts["multimodal_config"].get("hidden_size", 768))
         with torch.device("meta") if empty else contextlib.nullcontext():
@@ -70,7 +70,7 @@ def _kinds(where: str) -> tuple[Any, Any]:
     return FlavaConfig, FlavaModel
 
 
-def _checked(said: Any, where: str) -> dict[str, Any]:
+def checked_sizes(said: Any, where: str) -> dict[str, Any]:
     """Return the settings of one part of a configuration that are used. All its other settings play no role here.
 
     Raises:

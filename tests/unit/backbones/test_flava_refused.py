@@ -143,7 +143,7 @@ def test_attention_is_checked(folder: Path) -> None:
 def test_weights_are_named_by_the_flag_alone(folder: Path) -> None:
     with pytest.raises(UserError, match="name weights by --weights flava=PATH"):
         build_backbone(f"flava:weights={folder}")
-    with pytest.raises(UserError, match="brings its own weights, only timm models and flava take a file"):
+    with pytest.raises(UserError, match="brings its own weights, only timm models, clip and flava take a file"):
         build_backbone("glyph_vit", {"glyph_vit": str(folder)})
 
 
