@@ -49,7 +49,7 @@ def alone(*arguments: str, folder: Path = ROOT) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("cldyb --methods ranpca", "unknown method 'ranpca': did you mean ranpac? there are afec, aper_adapter"),
+        ("cldyb --methods ranpca", "unknown method 'ranpca': did you mean ranpac? there are acil, afec, aper_adapter"),
         ("cldyb --methods ranpac:m=10", "no parameter 'm'; did you mean M? it has: epochs"),
         ("cldyb --methods er,ranpac:M=0", "method 'ranpac:M=0': M=0: must be at least 1"),
         ("cldyb --methods l2p:top_k=9,size=5", "method 'l2p:top_k=9,size=5': top_k=9: must be at most size=5"),
