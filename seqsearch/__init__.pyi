@@ -123,6 +123,8 @@ def edge(
     similarity_method: _Items = ...,
     similarity_images: int = ...,
     score_seeds: int = ...,
+    partition: Literal["free", "fixed"] = ...,
+    heuristics: _Text = ...,
     crossed_orders: int = ...,
     rs_seeds: _Text = ...,
     rs_draw: Literal["release", "toolbox"] = ...,

@@ -48,6 +48,10 @@ def _figures(m: MethodEdge) -> Iterable[tuple[str, str, Interval]]:
     if m.test:
         for name in ("p_hard", "p_easy", "p_hard_above", "p_easy_below", "needed"):
             yield "extremes", name, Interval(getattr(m.test, name))
+    for n in m.named:
+        about = f"named {n.name}"
+        yield from ((about, "accuracy", Interval(n.accuracy)), (about, "percentile", n.place))
+        yield from ((about, "p_better", Interval(n.p_better)), (about, "p_worse", Interval(n.p_worse)))
     if m.rs:
         yield from (("rs", "mean", Interval(m.rs.mu)), ("rs", "sd", Interval(m.rs.sigma)))
     for about, p in m.placed.items():

@@ -27,8 +27,10 @@ def settle(given: dict[str, Any], resumed: bool) -> dict[str, Any]:
 
 def _check_effect(values: Mapping[str, Any], named: set[str], plan_only: bool) -> None:
     """Raises UserError: a flag was given that would have no effect."""
-    if plan_only and named & {"enumerate", "until", "orders", "fit"}:
-        raise UserError("--plan-only trains nothing: leave --enumerate, --until, --orders and --fit out")
+    if plan_only and named & {"enumerate", "until", "orders", "fit", "heuristics", "partition"}:
+        raise UserError(
+            "--plan-only trains nothing: leave --enumerate, --until, --orders, --fit, --heuristics and --partition out"
+        )
     anneals = values["planner"] in ("auto", "anneal")
     from_file = values["similarity"] not in ("names", "prototypes", "confusion")
     idle = {

@@ -19,6 +19,8 @@ from seqsearch.core.settings import (
 )
 from seqsearch.stats.sampling import parse_target
 
+NAMED_ORDERS = ("greedy-dissimilar", "periphery-to-core")
+"""Of ``--heuristics`` (`seqsearch.extremes.heuristics`)."""
 FEWEST_FITTED, FEWEST_SEEDS = 10, 5
 """Random sequences that a fit takes, and fresh seeds that an interval takes (`distribution.ridge`, `shared_seeds`)."""
 
@@ -53,6 +55,16 @@ class EdgeSettings(ExtremesSettings, StudySettings):
         minimum=1,
         maximum=1000,
         group="scoring",
+    )
+    partition: Literal["free", "fixed"] = setting(
+        "free",
+        "Tasks: drawn anew for each sequence; or the same in all (of the first of --orders, or a draw), in another order.",
+        group="what",
+    )
+    heuristics: str = setting(
+        "",
+        "Named orders to train besides, by theories of good orders: greedy-dissimilar, periphery-to-core; commas.",
+        group="search",
     )
     crossed_orders: int = setting(
         4,
@@ -130,12 +142,15 @@ class EdgeSettings(ExtremesSettings, StudySettings):
                 f"--max-sequences {self.max_sequences} is less than --random-sequences {self.random_sequences}"
             )
         self.drawn_seeds()
+        self.named_orders()
         if self.fit:
             self._check_fit()
         self._check_products()
 
     def _check_fit(self) -> None:
         """Raises UserError: there would be nothing to fit, or to compare with."""
+        if self.partition == "fixed":
+            raise UserError("--fit groups classes into tasks, and --partition fixed has its tasks: leave one out")
         if self.enumerate:
             raise UserError("--enumerate trains every sequence, and nothing is left to predict: leave --fit out")
         if self.random_sequences < max(FEWEST_FITTED, 2 * self.fit_extremes):
@@ -151,6 +166,7 @@ class EdgeSettings(ExtremesSettings, StudySettings):
         check_trainings({"--random-sequences": self.random_sequences, **each})
         check_trainings({"--crossed-orders": self.crossed_orders, **seeds})
         check_trainings({"--extremes": self.extremes, "hard and easy": 2, **seeds})
+        check_trainings({"--heuristics": len(self.named_orders()), **seeds})
         if self.until:
             check_trainings({"--max-sequences": self.max_sequences, **each})
         if self.fit:
@@ -158,6 +174,16 @@ class EdgeSettings(ExtremesSettings, StudySettings):
             check_trainings({**chosen, "--fit-seeds": self.fit_seeds, **each})
         if self.enumerate:
             check_trainings({"--enumerate-limit": self.enumerate_limit, **seeds})
+
+    def named_orders(self) -> tuple[str, ...]:
+        """Of ``--heuristics``."""
+        names = tuple(filter(None, map(str.strip, self.heuristics.split(","))))
+        for name in names:
+            if name not in NAMED_ORDERS:
+                raise UserError(f"--heuristics {name[:60]!r}: unknown; there are {', '.join(NAMED_ORDERS)}")
+        if len(set(names)) < len(names):
+            raise UserError(f"--heuristics {self.heuristics[:80]}: name each order once")
+        return names
 
     def drawn_seeds(self) -> tuple[int, ...]:
         """Of ``--rs-seeds``."""

@@ -33,6 +33,10 @@ from protocols.report.table import (
 
 BOTH = "class sequences and training seeds"
 PLACE = f"{OURS}, docs/edge.md"
+HEURISTICS = (
+    "Optimal Task Order for Continual Learning of Multiple Tasks (Li and Hiratani, 2025); Are Greedy Task Orderings Better "
+    "Than Random in Continual Linear Regression? (Tsipory et al., 2025)"
+)
 FITS = f"{OURS}, docs/edge_fit.md"
 METHODS = Layout(
     "methods",
@@ -178,6 +182,26 @@ RANKS = Layout(
         Column("verdict", "verdict", "which ends differ from random sequences", WORDS, NEITHER, PLACE),
     ),
 )  # fmt: skip
+NAMED = Layout(
+    "named",
+    "Named orders among random sequences",
+    (
+        METHOD,
+        Column("order", "order", "named order of --heuristics", WORDS, NEITHER, HEURISTICS),
+        S,
+        Column("accuracy", "accuracy", "final accuracy of the order, mean over its seeds", PERCENT, UP, f"{EDGE}, Eq. 1"),
+        PERCENTILE,
+        *(
+            Column(
+                key, f"p: {way}", f"p-value of the named order scoring {side} than random ones, one-sided, exact, adjusted for "
+                "all methods and named orders", P_VALUE, NEITHER, PLACE,
+                "(1 + random sequences as extreme) / (L + 1), max-T over methods, times the number of named orders",
+            )
+            for key, way, side in (("p_better", "better", "higher"), ("p_worse", "worse", "lower"))
+        ),
+        Column("finding", "finding", "whether the named order differs from random ones", WORDS, NEITHER, PLACE),
+    ),
+)  # fmt: skip
 SIMILARITY = Layout(
     "similarity",
     "Extremes of the similarity",
@@ -242,6 +266,7 @@ LAYOUTS = (
     EXTREMES,
     RANKS,
     LUCK,
+    NAMED,
     SIMILARITY,
     PLANNED,
     TASKS,
@@ -320,6 +345,16 @@ def luck(s: EdgeSummary) -> Table:
         "ones."
     )
     return table(LUCK, lead, rows, [c for c in LUCK.columns if ranges or c not in DISPARITY])
+
+
+def named(s: EdgeSummary) -> Table:
+    """Where named orders stand among random sequences; no rows without any."""
+    rows = [
+        (m.method, n.name, n.S, n.accuracy, n.place, n.p_better, n.p_worse, n.finding)
+        for m in s.methods
+        for n in m.named
+    ]
+    return table(NAMED, "Accuracy in percent, over training seeds; percentile and p of the first training.", rows)
 
 
 def extremes(s: EdgeSummary) -> list[Table]:
