@@ -126,6 +126,8 @@ def edge(
     partition: Literal["free", "fixed"] = ...,
     heuristics: _Text = ...,
     crossed_orders: int = ...,
+    robust_within: float = ...,
+    robust_baseline: _Text = ...,
     rs_seeds: _Text = ...,
     rs_draw: Literal["release", "toolbox"] = ...,
     orders: _Text = ...,

@@ -42,6 +42,7 @@ def _check_effect(values: Mapping[str, Any], named: set[str], plan_only: bool) -
         "max_sequences": (not values["until"], "is for --until"),
         "crossed_orders": (values["enumerate"], "says how many share the seeds, and with --enumerate all do"),
         "rs_draw": (not values["rs_seeds"], "is for --rs-seeds"),
+        "robust_baseline": (not values["robust_within"], "is for --robust-within"),
         "fit_extremes": (not values["fit"], "is for --fit"),
         "fit_seeds": (not values["fit"], "is for --fit"),
         "enumerate_limit": (not values["enumerate"], "is for --enumerate"),

@@ -21,6 +21,8 @@ from seqsearch.stats.sampling import parse_target
 
 NAMED_ORDERS = ("greedy-dissimilar", "periphery-to-core")
 """Of ``--heuristics`` (`seqsearch.extremes.heuristics`)."""
+FEWEST_ORDERS, FEWEST_SEEDS_OF_ORDERS = 20, 2
+"""Orders and seeds that a bound of the spread over orders takes (`seqsearch.stats.robustness`)."""
 FEWEST_FITTED, FEWEST_SEEDS = 10, 5
 """Random sequences that a fit takes, and fresh seeds that an interval takes (`distribution.ridge`, `shared_seeds`)."""
 
@@ -71,6 +73,18 @@ class EdgeSettings(ExtremesSettings, StudySettings):
         "Random sequences trained with the --score-seeds, too: they part training noise from order.",
         minimum=0,
         maximum=100_000,
+        group="scoring",
+    )
+    robust_within: float = setting(
+        0.0,
+        "MARGIN (accuracy, 0 to 1): is the sd over orders, training noise removed, shown to be below it? 0: not asked.",
+        minimum=0.0,
+        maximum=1.0,
+        group="scoring",
+    )
+    robust_baseline: str = setting(
+        "",
+        "With --robust-within: METHOD of --methods whose sd over orders that of the others is divided by.",
         group="scoring",
     )
     rs_seeds: str = setting(
@@ -145,6 +159,8 @@ class EdgeSettings(ExtremesSettings, StudySettings):
         self.named_orders()
         if self.fit:
             self._check_fit()
+        if self.robust_within:
+            self._check_robust()
         self._check_products()
 
     def _check_fit(self) -> None:
@@ -158,6 +174,28 @@ class EdgeSettings(ExtremesSettings, StudySettings):
                 f"--random-sequences {self.random_sequences}: --fit takes {FEWEST_FITTED} or more, and twice --fit-extremes "
                 f"({self.fit_extremes})"
             )
+
+    def _check_robust(self) -> None:
+        """Raises UserError: nothing could be said of the spread over orders, or the baseline is no method of the run."""
+        name = "--random-sequences" if self.enumerate else "--crossed-orders"
+        orders = self.random_sequences if self.enumerate else min(self.crossed_orders, self.random_sequences)
+        if self.score_seeds < FEWEST_SEEDS_OF_ORDERS:
+            raise UserError(
+                f"--robust-within: one training seed for each order cannot separate training noise from the effect of order: "
+                f"give --score-seeds {FEWEST_SEEDS_OF_ORDERS} or more"
+            )
+        if orders < FEWEST_ORDERS:
+            raise UserError(
+                f"--robust-within takes {FEWEST_ORDERS} or more random sequences with the same seeds, not {orders}: raise {name}"
+                + (" and --random-sequences" if not self.enumerate and self.random_sequences < FEWEST_ORDERS else "")
+            )
+        methods = [item.text for item in parse_items(self.methods, "method")]
+        if self.robust_baseline and self.robust_baseline not in methods:
+            raise UserError(
+                f"--robust-baseline {self.robust_baseline[:60]}: must be one of --methods, {', '.join(methods)}"
+            )
+        if self.robust_baseline and len(methods) < 2:
+            raise UserError("--robust-baseline compares methods: give two or more in --methods")
 
     def _check_products(self) -> None:
         """Raises UserError: what is trained would be without end."""

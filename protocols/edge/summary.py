@@ -27,6 +27,7 @@ from protocols.edge.groups import Group, LeftOut, correlation, groups_of
 from protocols.edge.named import NamedOrder, named_orders
 from protocols.edge.plan import ExtremesPlan
 from protocols.edge.results import EdgeResults, read_edge_results
+from protocols.edge.robust import Robustness, robustness
 from protocols.edge.truth import Truth, truth_of
 from protocols.running.at_chance import AtChance, at_chance
 from protocols.running.protocol import Exported, resume_command
@@ -58,6 +59,7 @@ class MethodEdge:
     methods, by which ``claim`` is; None with one method. ``difference``: easy minus hard, of these
     two, with the interval of training noise alone. ``placed``: of ``rs``, ``own``, ``hard`` and ``easy``. ``disparity``: of own
     orders, where they are of the same tasks. ``named``: orders of ``--heuristics``.
+    ``robust``: with ``--robust-within``.
     """
 
     method: str
@@ -75,6 +77,7 @@ class MethodEdge:
     adjusted: ExtremesTest | None = None
     disparity: Disparity | None = None
     named: tuple[NamedOrder, ...] = ()
+    robust: Robustness | None = None
 
 
 @dataclass(frozen=True)
@@ -166,7 +169,8 @@ def summarise(run: Path, results: EdgeResults) -> EdgeSummary:
     shape = mean, bins if isinstance(bins, int) else 10
     methods = _adjusted([_method(data, m, *shape, fits.get(m), troubles) for m in data.methods], _planned(data))
     named = named_orders([m.groups for m in methods], _planned(data))
-    methods = tuple(replace(m, named=found) for m, found in zip(methods, named, strict=True))
+    robust = robustness(data, [(m.method, m.groups) for m in methods])
+    methods = tuple(replace(m, named=n, robust=r) for m, n, r in zip(methods, named, robust, strict=True))
     return EdgeSummary(
         name,
         estimator,

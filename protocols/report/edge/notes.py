@@ -127,6 +127,7 @@ def notes(s: EdgeSummary) -> Iterator[Note]:
         yield from _lost(s)
         yield from _verdicts(s)
         yield from _named(s)
+        yield from _robust(s)
         for m in s.methods:
             if m.fit:
                 yield from of_fit(m.fit)
@@ -229,6 +230,27 @@ def _verdicts(s: EdgeSummary) -> Iterator[Note]:
     for m in s.methods:
         if m.claim == "constant":
             yield note("edge.unmoved", method=m.method, sequences=number_of_sequences(m))
+
+
+def _robust(s: EdgeSummary) -> Iterator[Note]:
+    """Whether methods are shown to be robust to class order, and on which condition."""
+    found = [(m.method, m.robust) for m in s.methods if m.robust]
+    for method, r in found:
+        common = {"method": method, "orders": r.spread.orders, "seeds": r.spread.seeds, "margin": 100 * r.margin}
+        if r.spread.unavailable_because:
+            yield note("edge.robust_unknown", method=method, why=r.spread.unavailable_because)
+            continue
+        code = "edge.robust" if r.conclusion == "robust" else "edge.robust_not_shown"
+        yield note(code, **common, upper=100 * r.spread.upper)
+        if r.ratio and math.isfinite(r.ratio.upper):
+            yield note(
+                "edge.robust_ratio", method=method, baseline=r.baseline, ratio=r.ratio.ratio, upper=r.ratio.upper
+            )
+        elif r.ratio:
+            why = r.ratio.unavailable_because or f"the spread of {r.baseline} does not exclude zero"
+            yield note("edge.robust_no_ratio", method=method, why=why)
+    if any(not r.spread.unavailable_because for _, r in found):
+        yield note("edge.robust_conditional", rare=100 * 3 / min(r.spread.orders for _, r in found if r.spread.orders))
 
 
 def _named(s: EdgeSummary) -> Iterator[Note]:

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from protocols.edge.fitted import Side
 from protocols.edge.summary import EdgeSummary
+from protocols.report.edge import named_orders
 from protocols.report.edge import truth as edge_truth
+from protocols.report.edge.named_orders import PERCENTILE, PLACE
 from protocols.report.edge.plan import BOUND, FROM_RANDOM, PLANNED, SEQUENCE, TASKS, WAY, S, beyond, way
 from protocols.report.edge.truth import OWN
 from protocols.report.table import (
@@ -32,11 +34,6 @@ from protocols.report.table import (
 )
 
 BOTH = "class sequences and training seeds"
-PLACE = f"{OURS}, docs/edge.md"
-HEURISTICS = (
-    "Optimal Task Order for Continual Learning of Multiple Tasks (Li and Hiratani, 2025); Are Greedy Task Orderings Better "
-    "Than Random in Continual Linear Regression? (Tsipory et al., 2025)"
-)
 FITS = f"{OURS}, docs/edge_fit.md"
 METHODS = Layout(
     "methods",
@@ -123,15 +120,6 @@ EXTREMES = Layout(
         ),
     ),
 )  # fmt: skip
-PERCENTILE = Column(
-    "percentile",
-    "percentile [95 %]",
-    "random sequences that score lower, ties half",
-    PERCENT,
-    "higher: an easier, or luckier, order",
-    PLACE,
-    over="random sequences",
-)
 DISPARITY = tuple(
     Column(
         name.lower(),
@@ -180,26 +168,6 @@ RANKS = Layout(
             )
         ),
         Column("verdict", "verdict", "which ends differ from random sequences", WORDS, NEITHER, PLACE),
-    ),
-)  # fmt: skip
-NAMED = Layout(
-    "named",
-    "Named orders among random sequences",
-    (
-        METHOD,
-        Column("order", "order", "named order of --heuristics", WORDS, NEITHER, HEURISTICS),
-        S,
-        Column("accuracy", "accuracy", "final accuracy of the order, mean over its seeds", PERCENT, UP, f"{EDGE}, Eq. 1"),
-        PERCENTILE,
-        *(
-            Column(
-                key, f"p: {way}", f"p-value of the named order scoring {side} than random ones, one-sided, exact, adjusted for "
-                "all methods and named orders", P_VALUE, NEITHER, PLACE,
-                "(1 + random sequences as extreme) / (L + 1), max-T over methods, times the number of named orders",
-            )
-            for key, way, side in (("p_better", "better", "higher"), ("p_worse", "worse", "lower"))
-        ),
-        Column("finding", "finding", "whether the named order differs from random ones", WORDS, NEITHER, PLACE),
     ),
 )  # fmt: skip
 SIMILARITY = Layout(
@@ -266,7 +234,7 @@ LAYOUTS = (
     EXTREMES,
     RANKS,
     LUCK,
-    NAMED,
+    *named_orders.LAYOUTS,
     SIMILARITY,
     PLANNED,
     TASKS,
@@ -345,16 +313,6 @@ def luck(s: EdgeSummary) -> Table:
         "ones."
     )
     return table(LUCK, lead, rows, [c for c in LUCK.columns if ranges or c not in DISPARITY])
-
-
-def named(s: EdgeSummary) -> Table:
-    """Where named orders stand among random sequences; no rows without any."""
-    rows = [
-        (m.method, n.name, n.S, n.accuracy, n.place, n.p_better, n.p_worse, n.finding)
-        for m in s.methods
-        for n in m.named
-    ]
-    return table(NAMED, "Accuracy in percent, over training seeds; percentile and p of the first training.", rows)
 
 
 def extremes(s: EdgeSummary) -> list[Table]:
