@@ -39,8 +39,10 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.head import Head
+from seqsearch.methods.parts.herding import Herded
 from seqsearch.methods.parts.network import saved
 from seqsearch.methods.parts.replaying import Replaying, ReplayTraining, Stored
+from seqsearch.methods.parts.reservoir import Reservoir
 
 
 class DarkExperienceReplay(Replaying):
@@ -80,10 +82,10 @@ class DarkExperienceReplay(Replaying):
         squares = (scores[:, :width] - self.scores[at].to(scores.device)).square()
         return squares[known].mean()
 
-    def store(self, task: TaskData, train: Batch) -> None:
-        before = {row: at for at, row in enumerate(self.buffer.rows.tolist())}
-        super().store(task, train)
-        places = {row: at for at, row in enumerate(train.indices.tolist())}
+    def store(self, task: TaskData, replayed: Reservoir | Herded) -> None:
+        super().store(task, replayed)
+        before = {row: at for at, row in enumerate(replayed.rows.tolist())}
+        places = {row: at for at, row in enumerate(task.train.indices.tolist())}
         rows, classes = self.buffer.rows.tolist(), task.columns.stop
         kept = [(at, before[row]) for at, row in enumerate(rows) if row in before]
         new = [(at, places[row]) for at, row in enumerate(rows) if row not in before]
@@ -92,7 +94,7 @@ class DarkExperienceReplay(Replaying):
             scores[at, : self.scores.shape[1]], seen[at] = self.scores[earlier], self.seen[earlier]
         if new:
             here, there = (torch.tensor(column) for column in zip(*new, strict=True))
-            scores[here] = self.predict(train.select(there)).cpu()
+            scores[here] = self.predict(task.train.select(there)).cpu()
         self.scores, self.seen = scores, seen
 
     def state_dict(self) -> dict[str, Any]:

@@ -41,6 +41,7 @@ from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.head import Head
 from seqsearch.methods.parts.herding import Herded, none_herded
 from seqsearch.methods.parts.replaying import Replaying, ReplayTraining, Stored
+from seqsearch.methods.parts.reservoir import Reservoir
 
 
 class ExperienceReplay(Replaying):
@@ -67,12 +68,13 @@ class ExperienceReplay(Replaying):
         scores = head(self.backbone(torch.cat([new.images, old.images])))
         return functional.cross_entropy(scores, torch.cat([new.targets, old.targets]))
 
-    def store(self, task: TaskData, train: Batch) -> None:
-        if isinstance(self.buffer, Herded):
+    def store(self, task: TaskData, replayed: Reservoir | Herded) -> None:
+        if isinstance(replayed, Herded):
+            train = task.train
             rows, columns = torch.from_numpy(train.indices), train.targets.cpu()
-            self.buffer = self.buffer.offer(rows, columns, self.features(train), task.columns)
+            self.buffer = replayed.offer(rows, columns, self.features(train), task.columns)
         else:
-            super().store(task, train)
+            super().store(task, replayed)
 
 
 build = ExperienceReplay

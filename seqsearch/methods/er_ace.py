@@ -8,8 +8,9 @@ new images and B' as many stored images, a step descends
 
     CE(B, among the classes of the images in B) + CE(B', among all classes seen).
 
-In the first task the cross-entropy is among all classes of the task. The buffer is a uniform sample of all images
-seen (`Reservoir`).
+In the first task the cross-entropy is among all classes of the task, and nothing is replayed. The buffer is a
+uniform sample of all images seen, the present task's included (`Reservoir`). Only these stored images of the present
+task compare new classes with old ones.
 
 Trainable: the whole backbone (at ``backbone_lr``) and all head rows (at ``lr``). Stored: backbone, head, and the
 buffer as pool rows and head columns.
@@ -18,7 +19,8 @@ The stream learner ``ace`` of ``seqsearch online`` has the same loss.
 
 Departures from the public code, and why (effects are not measured unless given):
 
-- an image enters the reservoir once, when its task ends (see `er`).
+- the images of a task enter the reservoir once, before the task is learned. The public code offers an image in each
+  epoch, in the step that learns it.
 - the head grows. The public code has all classes of the sequence from the start, and new images compete with
   classes that have not come yet. A slip adds the class with the highest number so far.
 - the head is linear as in the other methods here. The public code has cosines times 10.
@@ -32,9 +34,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from seqsearch.methods.base import Caps
-from seqsearch.methods.data import Batch
+from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts.head import Head
+from seqsearch.methods.parts.herding import Herded
 from seqsearch.methods.parts.replaying import Replaying, ReplayTraining, Stored
+from seqsearch.methods.parts.reservoir import Reservoir
 
 
 class AsymmetricReplay(Replaying):
@@ -43,6 +47,12 @@ class AsymmetricReplay(Replaying):
     Config = ReplayTraining
     config: ReplayTraining
     caps = Caps(needs_exemplars=True, augmentation="mammoth", design=("exemplar", "full"))
+
+    def replayed(self, task: TaskData) -> Reservoir:
+        return self.offered(task)
+
+    def store(self, task: TaskData, replayed: Reservoir | Herded) -> None:
+        self.buffer = replayed
 
     def loss(self, head: Head, new: Batch, stored: Stored) -> Tensor:
         old = stored.drawn(len(new))

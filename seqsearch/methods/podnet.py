@@ -68,7 +68,6 @@ from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts import gtep
-from seqsearch.methods.parts.herding import herding_order
 from seqsearch.methods.parts.proxies import ProxyHead, empty_proxies, load_proxies, nca, nca_published, proxies_of
 from seqsearch.methods.parts.rehearsal import RehearsalTraining, decay
 from seqsearch.methods.parts.single import DISTILLED, OneNetwork
@@ -167,7 +166,7 @@ class PODNet(OneNetwork[ProxyHead]):
         if task.depth and config.tuning_epochs and report.status == "ok":
             groups, descent = [Group(learned, config.tuning_lr)], self._tuning()
             tuned = self.train(
-                task, self._balanced(task), groups, [self.backbone], loss_of, phase="tuning", descent=descent
+                task, self.balanced(task), groups, [self.backbone], loss_of, phase="tuning", descent=descent
             )
             report = joined(report, tuned)
         return self.finish(task, head, report)
@@ -175,18 +174,6 @@ class PODNet(OneNetwork[ProxyHead]):
     def _tuning(self) -> Descent:
         """The descent after a later task."""
         return replace(self.config.later(), epochs=self.config.tuning_epochs)
-
-    def _balanced(self, task: TaskData) -> Batch:
-        """Exemplars of old classes, and as many of each new one, by features as they are now."""
-        count = self.stored.capacity if self.stored.per_class else self.stored.capacity // task.columns.start
-        features, targets = self.features(task.train), task.train.targets
-        rows, columns = [self.stored.rows], [self.stored.columns]
-        for column in task.columns:
-            mine = torch.nonzero(targets == column).flatten()
-            chosen = mine[herding_order(features[mine], count).to(mine.device)].cpu()
-            rows.append(torch.from_numpy(task.train.indices)[chosen])
-            columns.append(torch.full((len(chosen),), column))
-        return task.replay(torch.cat(rows).numpy(), torch.cat(columns).to(self.context.device))
 
     def _loss(self, head: ProxyHead, columns: range) -> Callable[[Batch], Tensor]:
         """Of new images and exemplars, with the network as it is now for the old one."""

@@ -41,30 +41,26 @@ Departures from the public code, and why (effects are not measured unless given)
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import torch
 from torch import Tensor
-from torch.nn import functional
 
 from seqsearch.backbones.inject import Transformer
-from seqsearch.methods.base import Additive, Caps, Context, FitReport, Footprint
+from seqsearch.methods.base import Caps, Context, FitReport
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.adapters import Adapted, AdapterTraining, load_adapters, train_adapters
-from seqsearch.methods.parts.network import saved, saved_under
-from seqsearch.methods.parts.ridge import Dual, Primal
-from seqsearch.methods.parts.whole import Whole, load_whole, train_whole
+from seqsearch.methods.parts.projected import Network, Projected
+from seqsearch.methods.parts.whole import train_whole
 
 if TYPE_CHECKING:
-    from seqsearch.methods.data import Batch, TaskData
+    from seqsearch.methods.data import TaskData
 
 
-class RanPAC(Additive):
+class RanPAC(Projected):
     """Ridge on ``relu(f W)``; see the module."""
 
     @dataclass(frozen=True)
@@ -159,17 +155,7 @@ class RanPAC(Additive):
 
     def __init__(self, context: Context, config: BaseConfig) -> None:
         super().__init__(context, config)
-        projection = torch.randn(context.dim, self.config.M, generator=context.generator("projection"))
-        self.projection = projection.to(context.device)
         self.vit = Transformer(context.frozen_backbone()) if self.config.adapt == "adapter" else None
-        self.adapted: Adapted | Whole | None = None
-        """Backbone as adapted by the first task; None before it, and always with ``adapt=none``."""
-        self.samples = _no_samples(context.dim)
-        """While n < M, on the CPU: features ``[n, d]``, columns ``[n]`` int64 and whether for validation ``[n]``."""
-        self.sums: Primal | None = None
-        """The sums over all samples, once there were M."""
-        self.readout = torch.zeros(self.config.M, 0, device=context.device)
-        """V ``[M, C]`` float32."""
 
     def begin(self, task: TaskData) -> FitReport:
         if self.vit is not None:
@@ -179,91 +165,10 @@ class RanPAC(Additive):
             self.adapted, report = train_whole(task, self.config, rate, self.context, self.context.generator)
         return report
 
-    def learn(self, task: TaskData) -> tuple[dict[str, Any], FitReport]:
-        """Features of the task's images ``[n, d]``, labels from 0 and whether for validation."""
-        part = {
-            "features": torch.cat([self.features(task.train), self.features(task.val)]),
-            "columns": torch.cat([task.train.targets, task.val.targets]) - task.columns.start,
-            "val": torch.arange(len(task.train) + len(task.val)) >= len(task.train),
-        }
-        finite = bool(torch.isfinite(part["features"]).all())
-        return saved(part), FitReport("ok" if finite else "diverged")
-
-    def absorb(self, part: Mapping[str, Any], task: TaskData) -> FitReport:
-        new = {**part, "columns": part["columns"] + task.columns.start}
-        fit = self._extend(new, task.columns.stop).fit(self.config.ridge)
-        self.readout = fit.weights.float().contiguous()
-        notes = {"lambda": fit.penalty} | ({} if math.isnan(fit.condition) else {"condition": fit.condition})
-        return FitReport("ok" if bool(torch.isfinite(self.readout).all()) else "diverged", (), notes)
-
-    def _extend(self, new: dict[str, Tensor], classes: int) -> Dual | Primal:
-        """Take in new samples; what is then to be solved."""
-        if self.sums is not None:
-            self.sums = self.sums.plus(Primal.of(self._dual(new, classes)))
-            return self.sums
-        merged = {name: torch.cat([self.samples[name], new[name]]) for name in self.samples}
-        dual = self._dual(merged, classes)
-        if len(merged["columns"]) < self.config.M:
-            self.samples = merged
-            return dual
-        self.samples, self.sums = _no_samples(self.context.dim), Primal.of(dual)
-        return self.sums
-
-    def _dual(self, samples: dict[str, Tensor], classes: int) -> Dual:
-        """Expanded samples, training rows first."""
-        order = torch.argsort(samples["val"].int(), stable=True)
-        h = self._expand(samples["features"][order].to(self.context.device))
-        y = functional.one_hot(samples["columns"][order], classes).to(h.device)
-        return Dual(h.double(), y.double(), int((~samples["val"]).sum()))
-
-    def _expand(self, features: Tensor) -> Tensor:
-        """``[n, d]`` -> ``[n, M]``."""
-        return torch.relu(features @ self.projection)
-
-    def predict(self, batch: Batch) -> Tensor:
-        return self._expand(self.features(batch)) @ self.readout
-
-    def features(self, batch: Batch) -> Tensor:
-        return batch.frozen if self.adapted is None else self.adapted(batch)
-
-    def feature_space(self) -> str:
-        return self.context.backbone_id if self.adapted is None else self.adapted.space
-
-    def state_dict(self) -> dict[str, Any]:
-        state = saved(self.samples, "samples.") | saved({"readout": self.readout}) | {"space": self.feature_space()}
-        if self.sums is not None:
-            state |= saved(vars(self.sums), "sums.")
-        if self.adapted is not None:
-            state |= self.adapted.state("adapted.")
-        return state
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        device = self.context.device
-        self.samples = {name: tensor.clone() for name, tensor in saved_under(state, "samples.").items()}
-        self.readout = state["readout"].to(device, copy=True)
-        sums = {name: tensor.to(device, copy=True) for name, tensor in saved_under(state, "sums.").items()}
-        self.sums = Primal(**sums) if sums else None
-        weights = saved_under(state, "adapted.")
-        if not weights:
-            self.adapted = None
-        elif self.vit is not None:
-            self.adapted = Adapted(self.vit, load_adapters(state, "adapted.", device), self.context.backbone_id)
-        else:
-            self.adapted = load_whole(weights, str(state["space"]), self.context)
-
-    def memory_footprint(self) -> Footprint:
-        sums = [] if self.sums is None else list(vars(self.sums).values())
-        statistics = sum(tensor.numel() for tensor in [self.samples["features"], *sums])
-        adapted = 0 if self.adapted is None else self.adapted.bytes
-        return Footprint(4 * (self.projection.numel() + self.readout.numel()) + adapted, 4 * statistics)
-
-
-def _no_samples(dim: int) -> dict[str, Tensor]:
-    return {
-        "features": torch.zeros(0, dim),
-        "columns": torch.zeros(0, dtype=torch.int64),
-        "val": torch.zeros(0, dtype=torch.bool),
-    }
+    def loaded_network(self, weights: Mapping[str, Tensor], space: str) -> Network:
+        if self.vit is None:
+            return super().loaded_network(weights, space)
+        return Adapted(self.vit, load_adapters(weights, "", self.context.device), self.context.backbone_id)
 
 
 build = RanPAC

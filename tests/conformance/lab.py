@@ -44,7 +44,7 @@ SMALL_POOL = "glyphs:classes=16,train=10,reward=4,test=8"
 PAIRS = f"{HERE / 'pairs.py'}:small_flava"
 CAPTIONED = f"{HERE / 'pairs.py'}:captioned"
 """A small network of image-text pairs, and a pool of such."""
-FROM_SCRATCH = ("replay", "icarl", "wa", "bic", "podnet", "der", "foster", "beef", "memo", "tagfex")
+FROM_SCRATCH = ("replay", "icarl", "wa", "bic", "lucir", "podnet", "der", "foster", "beef", "memo", "tagfex")
 """Methods for networks that begin from scratch: they are put through the contracts on one."""
 WITH: dict[str, dict[str, Any]] = {
     "bic": {"memory": 40, "split_ratio": 0.3},  # less memory leaves it nothing to correct by
@@ -54,6 +54,7 @@ WITH: dict[str, dict[str, Any]] = {
 
 QUICK: dict[str, Any] = {
     "epochs": 3,
+    "head_epochs": 5,
     "first_epochs": 3,
     "memory": 12,
     "batch_size": 8,
@@ -112,6 +113,8 @@ def cases() -> list[Case]:
         Case("er, herding", "er", {"buffer": "herding"}),
         Case("lwf, aligned", "lwf", {"align": True}),
         Case("ewc, all classes", "ewc", {"classes": "all"}),
+        Case("acil, frozen", "acil", {"epochs": 0}),
+        Case("fetril, frozen", "fetril", {"epochs": 0}),
         Case("joint, ranpac", "joint", {"learner": "ranpac"}),
         Case("joint, knn", "joint", {"learner": "knn"}),
     ]
@@ -123,7 +126,11 @@ def cases_from_scratch() -> list[Case]:
     """Methods that learn a network with its batch statistics from its first values on."""
     known = [Case(name, name, WITH.get(name, {}), SCRATCH) for name in names("method") if name in FROM_SCRATCH]
     apart = Case("ewc, first task apart", "ewc", {"first_epochs": 2, "first_lr": 0.05}, SCRATCH)
-    return [*known, *(Case(f"{name}, scratch", name, backbone=SCRATCH) for name in ("finetune", "er")), apart]
+    return [
+        *known,
+        *(Case(f"{name}, scratch", name, backbone=SCRATCH) for name in ("finetune", "er", "acil", "fetril")),
+        apart,
+    ]
 
 
 @cache

@@ -39,8 +39,8 @@ ONE, TWO, THREE = TASKS
 OTHER = (1, 6, 13)
 ER = Case("er", "er", backbone=TWO_BLOCKS)
 SLOW = (
-    "afec", "beef", "bic", "clser", "der", "foster", "hide_prompt", "icarl", "joint", "memo", "mm_er", "mm_l2p", "mm_lb",
-    "mm_ub", "podnet", "replay", "tagfex", "wa",
+    "afec", "beef", "bic", "clser", "der", "derpp", "foster", "hide_prompt", "icarl", "joint", "lucir", "memo", "mm_er", "mm_l2p",
+    "mm_lb", "mm_ub", "podnet", "replay", "tagfex", "wa",
 )  # fmt: skip
 """They train several networks, or all that there was again: some seconds each, which are left to the long tests."""
 
@@ -117,11 +117,15 @@ def stepped(lab: Lab, case: Case) -> list[float]:
 
 def with_steps(case: Case) -> list[bool]:
     """Whether a method that has epochs makes steps in its first and in its second task."""
-    if case.params.get("adapt") == "none" or (case.target == "joint" and "learner" in case.params):
+    frozen = case.params.get("adapt") == "none" or (case.target == "acil" and case.params.get("epochs") == 0)
+    if frozen or (case.target == "joint" and "learner" in case.params):
         return [False, False]  # a ridge in closed form, or neighbours that vote
     if case.target == EXAMPLE_REPLAY:
         return [False, False]  # its loop is its own: what is counted are the steps of `descend`
-    return [True, case.target not in ("aper_adapter", "ranpac")]  # they adapt the network in the first task only
+    return [
+        True,
+        case.target not in ("acil", "aper_adapter", "ranpac"),
+    ]  # they adapt the network in the first task only
 
 
 @each([c for c in cases_on_small_networks() if hasattr(load("method", c.target).Config, "epochs")])

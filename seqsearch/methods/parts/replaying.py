@@ -150,7 +150,8 @@ class Replaying(Tuned):
 
     def fit_task(self, task: TaskData) -> FitReport:
         train, head = self.begun(task)
-        stored = stored_images(task, self.buffer, self.context)
+        replayed = self.replayed(task)
+        stored = stored_images(task, replayed, self.context) if task.depth else None
 
         def loss_of(positions: Tensor) -> Tensor:
             new = train.select(positions)
@@ -162,14 +163,22 @@ class Replaying(Tuned):
         report = self.descend(task, train, head.parameters(), loss_of, drawing)
         self.head = head.detached()
         if report.status == "ok":
-            self.store(task, train.batch)
+            self.store(task, replayed)
         return report
 
-    def store(self, task: TaskData, train: Batch) -> None:
-        """Offer the task's images to the reservoir."""
+    def replayed(self, task: TaskData) -> Reservoir | Herded:
+        """The buffer that a later task's training draws from."""
+        return self.buffer
+
+    def store(self, task: TaskData, replayed: Reservoir | Herded) -> None:
+        """Offer the task's images to the buffer, which was ``replayed`` while the task was learned."""
+        self.buffer = self.offered(task)
+
+    def offered(self, task: TaskData) -> Reservoir:
+        """The reservoir after the task's images passed by."""
         assert isinstance(self.buffer, Reservoir)
-        rows, columns = torch.from_numpy(train.indices), train.targets.cpu()
-        self.buffer = self.buffer.offer(rows, columns, task.generator("reservoir"))
+        rows, columns = torch.from_numpy(task.train.indices), task.train.targets.cpu()
+        return self.buffer.offer(rows, columns, task.generator("reservoir"))
 
     def exemplars(self) -> Rows:
         return self.buffer.rows.numpy()

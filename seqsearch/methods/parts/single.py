@@ -17,6 +17,7 @@ from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.head import Head, checked_finite, empty_head, load_head, uniform_head
+from seqsearch.methods.parts.herding import herding_order
 from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under
 from seqsearch.methods.parts.rehearsal import REHEARSAL, Rehearsal, RehearsalTraining
 from seqsearch.methods.parts.training import Group
@@ -95,6 +96,18 @@ class OneNetwork(Rehearsal, Generic[C]):
         if report.status == "ok":
             self.store(task)
         return report
+
+    def balanced(self, task: TaskData) -> Batch:
+        """Exemplars of old classes, and as many of each new one, by features as they are now."""
+        count = self.stored.capacity if self.stored.per_class else self.stored.capacity // task.columns.start
+        features, targets = self.features(task.train), task.train.targets
+        rows, columns = [self.stored.rows], [self.stored.columns]
+        for column in task.columns:
+            mine = torch.nonzero(targets == column).flatten()
+            chosen = mine[herding_order(features[mine], count).to(mine.device)].cpu()
+            rows.append(torch.from_numpy(task.train.indices)[chosen])
+            columns.append(torch.full((len(chosen),), column))
+        return task.replay(torch.cat(rows).numpy(), torch.cat(columns).to(self.context.device))
 
     def head_scores(self, features: Tensor) -> Tensor:
         return self.head(features)

@@ -87,7 +87,9 @@ class Ordered:
 
     starts = START
 
-    def __init__(self, data: Any, batch_size: int, shuffle: bool, drop_last: bool = False, **of_workers: Any) -> None:
+    def __init__(
+        self, data: Any, batch_size: int, shuffle: bool = False, drop_last: bool = False, **of_workers: Any
+    ) -> None:
         self.data, self.size, self.shuffle, self.passes = data, batch_size, shuffle, 0
         assert not drop_last or len(data.labels) % batch_size == 0
 

@@ -12,7 +12,7 @@ import torch
 
 from tests.golden.parity.cases import Case
 from tests.golden.parity.ours import Tape
-from tests.golden.parity.starts import order_of, uniform
+from tests.golden.parity.starts import EVEN, order_of, uniform
 from tests.golden.parity_scratch import ours
 from tests.golden.parity_scratch.starts import TASKS
 
@@ -32,7 +32,31 @@ CASES: dict[str, Case] = {
     "derpp": Case("derpp", "derpp", {"alpha": 0.3, "beta": 0.5}, {**_PARAMS, "alpha": 0.3, "beta": 0.5}, TASKS),
     "er_ace": Case("er_ace", "er_ace", {"task_free": False}, _PARAMS, TASKS),
 }
-OTHER: dict[str, dict[str, Any]] = {"derpp": {"alpha": 0.2}, "er_ace": {"lr": 0.019}}
+_REHEARSED = {name: _PARAMS[name] for name in ("epochs", "lr", "batch_size", "weight_decay", "momentum", "scheduler")}
+CASES |= {
+    name: Case(
+        "lucir",
+        "lucir",
+        {"lamda_base": 5.0, "lamda_mr": 1.0, "k_mr": 2, "mr_margin": 0.5, "imprint_weights": imprint},
+        {
+            **_REHEARSED,
+            "first_epochs": EPOCHS,
+            "first_lr": RATE,
+            "first_weight_decay": DECAY,
+            "memory": MEMORY,
+            "tuning_epochs": 0,
+            "imprint": imprint,
+        },
+        EVEN,
+    )
+    for name, imprint in (("lucir", True), ("lucir, random rows", False))
+}
+OTHER: dict[str, dict[str, Any]] = {
+    "derpp": {"alpha": 0.2},
+    "er_ace": {"lr": 0.019},
+    "lucir": {"lamb": 4.0},
+    "lucir, random rows": {"margin": 0.4},
+}
 """For each case, a parameter with another value."""
 
 

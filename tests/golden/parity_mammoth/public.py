@@ -6,7 +6,8 @@ the method ``observe`` of Mammoth's class. Around it, the rest of Mammoth is rep
 - `loaded`: modules that the files import and that ``observe`` does not use are empty, because they need further packages.
 - `Network`: the common network, with a head that grows. A last column of minus a billion stands for a class that never comes,
   because ER-ACE always adds the class with the highest number (`ErAce`).
-- `Buffer`: images enter a reservoir when their task ends, with the scores of the network as it is then, in eval mode.
+- `Buffer`: images enter a reservoir once: when their task ends, with the scores of the network as it is then, in eval mode
+  (DER++), or when it begins (ER-ACE).
 - `among_known`: squared differences of DER++ are averaged over the classes that the stored scores cover.
 
 Written are ``CASE/scores.T`` ``[n, classes seen]``, of the test images of all classes seen after task T.
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -29,6 +31,7 @@ from seqsearch.methods.parts.reservoir import empty_reservoir
 from tests.golden.parity.cases import Case
 from tests.golden.parity.ours import substituted
 from tests.golden.parity.starts import CLASSES, TEST, TRAIN, digest
+from tests.golden.parity_mammoth import public_lucir as lucir
 from tests.golden.parity_mammoth.ours import BATCH, CASES, DECAY, EPOCHS, MEMORY, MOMENTUM, RATE, Replays, places
 from tests.golden.parity_scratch.ours import START, Source
 from tests.golden.parity_scratch.starts import DIM, starts
@@ -39,7 +42,17 @@ NEVER = -1e9
 
 def loaded(folder: str, name: str) -> Any:
     """A file of Mammoth's ``models``, without the packages that only its set-up needs."""
-    empty = {module: mock.MagicMock() for module in ("utils", "utils.args", "utils.buffer", "models", "models.utils")}
+    names = (
+        "datasets",
+        "utils",
+        "utils.args",
+        "utils.batch_norm",
+        "utils.buffer",
+        "utils.conf",
+        "models",
+        "models.utils",
+    )
+    empty = {module: mock.MagicMock() for module in names}
     base = ModuleType("models.utils.continual_model")
     base.__dict__["ContinualModel"] = object
     with mock.patch.dict(sys.modules, {**empty, "models.utils.continual_model": base}):
@@ -118,6 +131,17 @@ def among_known(scores: Tensor, stored: Tensor) -> Tensor:
     return squares[~stored.isnan()].mean()
 
 
+def training_rows(classes: Sequence[int]) -> Tensor:
+    """Rows of the training images of some classes."""
+    return torch.cat([torch.arange(c * TRAIN, (c + 1) * TRAIN) for c in classes])
+
+
+def test_images(source: Source, classes: Sequence[int]) -> Tensor:
+    """The test images of some classes."""
+    first = CLASSES * TRAIN
+    return source.pixels[torch.cat([torch.arange(first + c * TEST, first + (c + 1) * TEST) for c in classes])]
+
+
 def run(case: Case, module: Any) -> dict[str, np.ndarray[Any, Any]]:
     """Train on all tasks by the class's ``observe``; the scores after each."""
     (kind,) = (v for v in vars(module).values() if isinstance(v, type) and "observe" in vars(v))
@@ -128,7 +152,7 @@ def run(case: Case, module: Any) -> dict[str, np.ndarray[Any, Any]]:
         done = len(arrived)
         arrived += classes
         network.grow(len(arrived))
-        rows = torch.cat([torch.arange(c * TRAIN, (c + 1) * TRAIN) for c in classes])
+        rows = training_rows(classes)
         labels = torch.arange(done, len(arrived)).repeat_interleave(TRAIN)
         learner: Any = SimpleNamespace(
             net=network,
@@ -142,14 +166,15 @@ def run(case: Case, module: Any) -> dict[str, np.ndarray[Any, Any]]:
             seen_so_far=torch.tensor([len(arrived)]),
         )
         buffer.draw = Replays(task)
+        if case.method == "er_ace":
+            buffer.offer(network, rows, labels, task)
         for epoch in range(EPOCHS):
             for at in START[f"order.{len(rows)}"][epoch].split(BATCH):
                 learner.args.minibatch_size = len(at)
                 kind.observe(learner, source.pixels[rows[at]], labels[at], None)
-        buffer.offer(network, rows, labels, task)
-        first = CLASSES * TRAIN
-        asked = torch.cat([torch.arange(first + c * TEST, first + (c + 1) * TEST) for c in arrived])
-        found[f"scores.{task}"] = network.scored(source.pixels[asked]).numpy().astype(np.float32)
+        if case.method == "derpp":
+            buffer.offer(network, rows, labels, task)
+        found[f"scores.{task}"] = network.scored(test_images(source, arrived)).numpy().astype(np.float32)
     return found
 
 
@@ -162,7 +187,8 @@ def main(folder: str) -> None:
             module = loaded(folder, case.module)
             if name == "derpp":
                 module.F = SimpleNamespace(mse_loss=among_known)
-            kept |= {f"{name}/{key}": value for key, value in run(case, module).items()}
+            found = lucir.run(case, module) if case.method == "lucir" else run(case, module)
+            kept |= {f"{name}/{key}": value for key, value in found.items()}
     np.savez_compressed(FILE, **kept)
 
 

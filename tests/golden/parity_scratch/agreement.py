@@ -33,6 +33,8 @@ OTHER: dict[str, dict[str, Any]] = {
     "beef": {"form": "stabilised"},
     "memo": {"lamb": 0.9},
     "tagfex": {"transfer": 0.9},
+    "acil": {"ridge": 0.2},
+    "fetril": {"head_lr": 0.019},
     "replay, by class": {"weight_decay": 0.003},
     "podnet, by class": {"tuning_lr": 0.008},
     "foster, by class": {"beta2": 0.96},

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.golden.parity.cases import Case
-from tests.golden.parity_scratch.starts import HIDDEN, MEMORY, PROJECTED, PROXIES, TASKS
+from tests.golden.parity_scratch.starts import EXPANDED, HIDDEN, MEMORY, PROJECTED, PROXIES, TASKS
 
 FIRST, LATER, DROP = 5, 4, 3
 """Epochs of the first task and of later ones; after which the rate falls."""
@@ -108,6 +108,37 @@ CASES: dict[str, Case] = {
         {"hidden": HIDDEN, "projected": PROJECTED, "heads": 4, "temperature": 0.2, "distillation_temperature": 0.25},
     ),
 }  # fmt: skip
+
+
+_NETWORK: dict[str, Any] = {
+    "epochs": FIRST, "lr": FIRST_RATE, "backbone_lr": FIRST_RATE, "batch_size": BATCH, "weight_decay": FIRST_DECAY,
+}  # fmt: skip
+"""The first task's training where it alone trains the network."""
+_STEPS = {"type": "MultiStep", "init_lr": FIRST_RATE, "init_epochs": FIRST, "milestones": [100], "decay": 0.1}
+_SET = {"buffer_size": EXPANDED, "gamma": 0.1, "init_weight_decay": FIRST_DECAY, "scheduler": _STEPS}
+CASES |= {
+    "acil": Case(
+        "acil",
+        "acil",
+        {
+            "memory_size": 0,
+            "seed": 0,
+            "init_cls": 0,
+            "model_name": "acil",
+            "init_batch_size": BATCH,
+            "configurations": {"starts": _SET},
+        },
+        {**_NETWORK, "scheduler": "constant", "M": EXPANDED, "ridge": 0.1},
+        TASKS,
+    ),
+    "fetril": Case(
+        "fetril",
+        "fetril",
+        _PUBLIC | {"memory_size": 0, "init_epochs": FIRST, "lr": LATER_RATE},
+        {**_NETWORK, "head_epochs": LATER, "head_lr": LATER_RATE, "head_decay": DECAY, "scheduler": "cosine"},
+        TASKS,
+    ),
+}
 
 
 def _varied(name: str, public: dict[str, Any], params: dict[str, Any]) -> Case:

@@ -24,6 +24,8 @@ from tests.golden.parity_scratch.starts import DIM, network, starts
 START = {name: torch.from_numpy(array) for name, array in starts().items()}
 WIDENED = ("der", "memo", "foster", "tagfex")
 """Methods whose head grows in both directions, and is drawn anew as a whole."""
+KEPT = ("memory.", "overwritten", "means", "samples.", "sums.")
+"""How tensors are named that are no weights."""
 BLOCKS = {
     "own head": "own",
     "backward": "backward",
@@ -31,6 +33,7 @@ BLOCKS = {
     "auxiliary head": "auxiliary",
     "merged head": "merged",
     "predictor": "predictor",
+    "projection": "projection",
 }
 """Heads that are drawn from the first row on, by phase."""
 
@@ -164,4 +167,4 @@ class Bench(ours.Bench):
 
     @staticmethod
     def _is_weight(name: str, tensor: Any) -> bool:
-        return isinstance(tensor, torch.Tensor) and not name.startswith(("memory.", "overwritten"))
+        return isinstance(tensor, torch.Tensor) and not name.startswith(KEPT)

@@ -12,6 +12,7 @@ is put in its place from here, each time with the reason:
 - TagFex: batch statistics of a new network begin as the last network's, and old rows of the head with zeros over new features, as
   in this package (`place_additions`).
 - BEEF asks for an accelerator (``.cuda``), and draws noise: `place_draws`.
+- ACIL: see `place_analytic`. FeTrIL: no support vector machine is trained.
 - accuracies are not computed: they are printed and change nothing.
 
 Written are ``features.KIND`` (`features_of`); ``CASE/scores.T`` ``[n, classes seen]``, of the test images of all classes seen
@@ -41,7 +42,7 @@ from tests.golden.parity.starts import TEST, TRAIN, Array, digest
 from tests.golden.parity_scratch.cases import CASES, DIFFERENT
 from tests.golden.parity_scratch.networks import features_of
 from tests.golden.parity_scratch.ours import START, Round
-from tests.golden.parity_scratch.placed import convnet, place_additions, place_draws, place_heads
+from tests.golden.parity_scratch.placed import convnet, place_additions, place_analytic, place_draws, place_heads
 from tests.golden.parity_scratch.prints import prints
 from tests.golden.parity_scratch.starts import MEMORY, starts
 
@@ -58,6 +59,13 @@ class Images:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+
+class Features:
+    """Features in place of images (FeTrIL)."""
+
+    def __init__(self, features: Array, labels: Array) -> None:
+        self.images, self.labels = torch.from_numpy(features), labels
 
 
 class Data:
@@ -187,6 +195,7 @@ def built(case: Case, module: Any) -> Any:
     learner.topk = 1  # there are fewer classes than five
     if case.method == "ewc":
         per_image(learner)
+    learner._train_svm = lambda *_: None
     return learner
 
 
@@ -237,6 +246,7 @@ STORED: dict[str, Callable[[Any], list[torch.Tensor]]] = {
         *_tensors(*learner._network.convnets, *learner._snet.convnets, learner._network.fc, learner._snet.fc)
     ],
     "beef": lambda learner: _tensors(learner._network.old_fc, *learner._network.convnets),
+    "acil": lambda learner: [learner._network.fc.weight, *_tensors(learner._network.convnet)],
     "memo": lambda learner: _tensors(
         *learner._network.AdaptiveExtractors, learner._network.fc, learner._network.TaskAgnosticExtractor
     ),
@@ -269,6 +279,8 @@ def main(folder: str) -> None:
     importlib.import_module("utils.inc_net").get_convnet = convnet
     place_heads()
     place_additions()
+    place_analytic(modules["acil"])
+    modules["fetril"].FeatureDataset = Features
     for name, module in [*modules.items(), ("base", importlib.import_module("models.base"))]:
         module.DataLoader = TwoViews if name == "tagfex" else Ordered
         schedules = SimpleNamespace(MultiStepLR=torch.optim.lr_scheduler.MultiStepLR, CosineAnnealingLR=ByPass)

@@ -22,9 +22,11 @@ PROXIES, HIDDEN, PROJECTED = 3, 10, 6
 """Proxies of a class (PODNet); widths within the projector and behind it (TagFex)."""
 EPOCHS = 8
 """For how many there are orders."""
-SIZES = (48, 72, 62, 76, 100, 60, 16, 86, 14, 56, 28, 49)
+SIZES = (48, 72, 62, 76, 100, 60, 16, 86, 14, 56, 28, 49, 96, 168)
 """Numbers of images that orders are for: a task's; with exemplars; of BiC's two stages, twice; of PODNet's tuning and of
-BEEF's fusion, twice."""
+BEEF's fusion, twice; of FeTrIL's features."""
+EXPANDED = 40
+"""Width of ACIL's projection."""
 NOISE = 50_000
 """Numbers of BEEF's noise, which is read round and round."""
 
@@ -60,7 +62,7 @@ def heads() -> dict[str, Array]:
 
     ``head`` ``[C, 3 D]``: of the classifier; a narrower one begins with its first columns. ``auxiliary``: of DER's, MEMO's and
     TagFex's auxiliary head. ``own``: of FOSTER's second network. ``backward`` and ``forward``: of BEEF's prototypes. ``proxies``
-    ``[C, P, D]``. ``projector.0``, ``projector.1``, ``predictor`` and ``merged``: of TagFex.
+    ``[C, P, D]``. ``projector.0``, ``projector.1``, ``predictor`` and ``merged``: of TagFex. ``projection`` ``[D, M]``: ACIL's.
     """
     classes = sum(map(len, TASKS))
     shapes: dict[str, tuple[int, ...]] = {
@@ -74,6 +76,7 @@ def heads() -> dict[str, Array]:
         "projector.1": (PROJECTED, HIDDEN),
         "predictor": (DIM, DIM),
         "merged": (3, DIM),
+        "projection": (DIM, EXPANDED),
     }
     return {name: uniform(f"scratch {name}", *shape) for name, shape in shapes.items()}
 
