@@ -1,6 +1,7 @@
 """Which sign has the similarity of neighbouring tasks, and which methods are robust to class order?
 
-    python -m benchmarks.orders.signs glyphs [--random 39] [--runs runs/signs] [--write]
+    python -m benchmarks.orders.signs glyphs [--random 39] [--runs runs/signs] [--write]      # methods on frozen features
+    python -m benchmarks.orders.signs trained [--write]                  # the network is trained
     python -m benchmarks.orders.signs clipart.parquet [--write]          # features of clip art (`benchmarks.real.pictures`)
     python -m benchmarks.orders.signs --table                            # the tables of docs/order_robustness.md
 
@@ -22,7 +23,7 @@ import json
 import math
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -33,50 +34,60 @@ from seqsearch.stats.multiple import holm
 from seqsearch.stats.regression import similarity_correlation
 
 Row = dict[str, Any]
-HERE = Path(__file__).parents[1] / "real"
+HERE = Path("benchmarks/real")
 THEMSELVES = f"{HERE}/features.py:themselves"
-ON_GLYPHS = (
-    "finetune:epochs=2",
-    "frozen_head",
-    "frozen_head:mask=seen",
-    "gddsg",
-    "ranpac",
-    "fecam",
-    "simplecil",
-)
-ON_FEATURES = (
-    f"frozen_head@{THEMSELVES}",
-    f"frozen_head@{THEMSELVES}:mask=seen",
-    f"gddsg@{THEMSELVES}:M=2000",
-    f"ranpac@{THEMSELVES}:adapt=none,M=2000",
-    f"simplecil@{THEMSELVES}",
-)
+HEADS = ("frozen_head", "frozen_head:mask=seen")
+CLOSED = ("gddsg", "ranpac", "fecam", "simplecil")
 PARTITIONS = ("free", "fixed")
 NAMED = ("greedy-dissimilar", "periphery-to-core")
 ORDERS_OF = ("hard-0", "easy-0", *(f"named-{name}" for name in NAMED))
 MARGIN, CROSSED, SEEDS = 0.01, 20, 2
-GLYPHS = ("glyphs:classes=30,train=10,reward=3,test=20", 6)
+
+
+class Study(NamedTuple):
+    """A pool, tasks, methods, and whether the methods are tested for robustness."""
+
+    pool: str
+    tasks: int
+    methods: tuple[str, ...]
+    robust: bool = True
+
+
+STUDIES = {
+    "glyphs": Study("glyphs:classes=15,train=10,reward=3,test=20", 5, (*HEADS, *CLOSED)),
+    "trained": Study("glyphs:classes=12,train=8,reward=3,test=20", 4, ("finetune:epochs=1",), robust=False),
+}
+"""By name; `of_pictures` is a further one."""
 DIGITS = 9
 
 
-def run(pool: str, partition: str, random: int, runs: Path) -> Path:
-    """One run of EDGE, if there is none yet."""
-    path = runs / f"{Path(pool).stem}-{partition}"
-    if path.exists():
-        return path
-    if pool == "glyphs":
-        (where, tasks), methods, similarity = GLYPHS, ON_GLYPHS, ()
-    else:
-        where, tasks, methods = f"{HERE}/features.py:pool:of={pool}:per_class=30", 7, ON_FEATURES
-        similarity = ("--similarity-method", f"simplecil@{THEMSELVES}")
-    baseline = next(m for m in methods if "mask=seen" in m)
-    seqsearch(
-        "edge", "--pool", where, "--tasks", str(tasks), "--methods", ",".join(methods), *similarity,
-        "--partition", partition, "--heuristics", ",".join(NAMED), "--random-sequences", str(random), "--rs-seeds", "",
-        "--score-seeds", str(SEEDS), "--crossed-orders", str(CROSSED), "--robust-within", str(MARGIN),
-        "--robust-baseline", baseline, "--workers", "0", "--quiet", "--out", str(path),
-    )  # fmt: skip
-    return path
+def of_pictures(pool: str) -> Study:
+    """On the features of a pool of pictures."""
+    heads = [f"frozen_head@{THEMSELVES}", f"frozen_head@{THEMSELVES}:mask=seen"]
+    closed = [f"gddsg@{THEMSELVES}:M=2000", f"ranpac@{THEMSELVES}:adapt=none,M=2000", f"simplecil@{THEMSELVES}"]
+    return Study(f"{HERE}/features.py:pool:of={pool}:per_class=30", 7, (*heads, *closed))
+
+
+def run(study: Study, partition: str, random: int, path: Path) -> None:
+    """One run of EDGE."""
+    flags: dict[str, Any] = {
+        "--pool": study.pool,
+        "--tasks": study.tasks,
+        "--methods": ",".join(study.methods),
+        "--partition": partition,
+        "--heuristics": ",".join(NAMED),
+        "--random-sequences": random,
+        "--rs-seeds": "",
+        "--score-seeds": SEEDS,
+        "--crossed-orders": CROSSED if study.robust else 1,
+        "--workers": 0,
+        "--out": path,
+    }
+    if study.robust:
+        flags |= {"--robust-within": MARGIN, "--robust-baseline": next(m for m in study.methods if "mask=seen" in m)}
+    if THEMSELVES in study.pool + study.methods[0]:
+        flags["--similarity-method"] = f"simplecil@{THEMSELVES}"
+    seqsearch("edge", *(str(word) for flag in flags.items() for word in flag), "--quiet")
 
 
 def finals(path: Path) -> tuple[dict[str, float], list[Row]]:
@@ -175,10 +186,13 @@ def main() -> None:
         return
     given.runs.mkdir(parents=True, exist_ok=True)
     start, name, rows, further = time.time(), Path(given.pool).stem, list[Row](), list[Row]()
+    study = STUDIES.get(given.pool) or of_pictures(given.pool)
     for partition in PARTITIONS:
-        path = run(given.pool, partition, given.random, given.runs)
+        path = given.runs / f"{name}-{partition}"
+        if not path.exists():
+            run(study, partition, given.random, path)
         rows += signs(name, partition, path)
-        further += robust(name, partition, path)
+        further += robust(name, partition, path) if study.robust else []
     rows = [*decided(rows), *further]
     show(rows)
     if given.write:
