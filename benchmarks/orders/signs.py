@@ -1,6 +1,7 @@
 """Which sign has the similarity of neighbouring tasks, and which methods are robust to class order?
 
     python -m benchmarks.orders.signs glyphs [--random 39] [--runs runs/signs] [--write]      # methods on frozen features
+    python -m benchmarks.orders.signs many --random 199 [--write]        # the same without those that no order changes
     python -m benchmarks.orders.signs trained [--write]                  # the network is trained
     python -m benchmarks.orders.signs clipart.parquet [--write]          # features of clip art (`benchmarks.real.pictures`)
     python -m benchmarks.orders.signs --table                            # the tables of docs/order_robustness.md
@@ -55,6 +56,7 @@ class Study(NamedTuple):
 
 STUDIES = {
     "glyphs": Study("glyphs:classes=15,train=10,reward=3,test=20", 5, (*HEADS, *CLOSED)),
+    "many": Study("glyphs:classes=15,train=10,reward=3,test=20", 5, (*HEADS, "gddsg"), robust=False),
     "trained": Study("glyphs:classes=12,train=8,reward=3,test=20", 4, ("finetune:epochs=1",), robust=False),
 }
 """By name; `of_pictures` is a further one."""
