@@ -26,8 +26,8 @@ CODES = {
     "parity_lora": "LibContinual",
 }
 """The public code that a folder compares with."""
-ALSO = {"zero_shot": "open_clip"}
-"""Methods that a test compares with a library, which it runs (``tests/golden/parity_clip``)."""
+ALSO = {"gddsg": "authors", "zero_shot": "open_clip"}
+"""Methods of folders that have no ``agreement.json``: ``parity_gddsg`` and ``parity_clip``."""
 CALLED = {"aper": "aper_adapter"}
 """Methods of cases that have another name."""
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from protocols.edge.fitted import MethodFit
+from protocols.edge.robust import Robustness
 from protocols.edge.truth import Truth
 from seqsearch.results.rows import Row
 from seqsearch.stats.distribution import Estimate
@@ -48,6 +49,12 @@ def _figures(m: MethodEdge) -> Iterable[tuple[str, str, Interval]]:
     if m.test:
         for name in ("p_hard", "p_easy", "p_hard_above", "p_easy_below", "needed"):
             yield "extremes", name, Interval(getattr(m.test, name))
+    if m.robust:
+        yield from _robustness(m.robust)
+    for n in m.named:
+        about = f"named {n.name}"
+        yield from ((about, "accuracy", Interval(n.accuracy)), (about, "percentile", n.place))
+        yield from ((about, "p_better", Interval(n.p_better)), (about, "p_worse", Interval(n.p_worse)))
     if m.rs:
         yield from (("rs", "mean", Interval(m.rs.mu)), ("rs", "sd", Interval(m.rs.sigma)))
     for about, p in m.placed.items():
@@ -83,6 +90,15 @@ def _distribution(e: Estimate) -> Iterable[tuple[str, str, Interval]]:
     for name, n in counts:
         yield "random", name, Interval(n)
     yield from (("seen", name, Interval(getattr(e, name))) for name in ("lowest", "highest"))
+
+
+def _robustness(r: Robustness) -> Iterable[tuple[str, str, Interval]]:
+    s, missing = r.spread, math.nan
+    yield "robustness", "order_sd", Interval(s.sd, missing if math.isnan(s.upper) else 0.0, s.upper)
+    yield from (("robustness", name, Interval(n)) for name, n in (("orders", s.orders), ("seeds", s.seeds)))
+    yield "robustness", "margin", Interval(r.margin)
+    if r.ratio:
+        yield "robustness", "ratio_to_baseline", Interval(r.ratio.ratio, missing, r.ratio.upper)
 
 
 def _fits(m: MethodFit) -> Iterable[tuple[str, str, Interval]]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from protocols.edge.plan import Classes
+from protocols.edge.partition import Classes
 from protocols.edge.settings import EdgeSettings
 from seqsearch.core.digests import digest_of, seeded_numpy
 from seqsearch.core.errors import UserError

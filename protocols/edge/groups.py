@@ -85,7 +85,7 @@ def what_s_depends_on(tasks: Sequence[Task], objective: str) -> str:
 
 def grouped(sequences: Iterable[TaskSequence]) -> dict[str, list[TaskSequence]]:
     """By what they are; extremes of further similarities by ``hard@LABEL``. Those of ``--fit`` are spoken of elsewhere."""
-    found: dict[str, list[TaskSequence]] = {n: [] for n in ("hard", "easy", "random", "rs", "own", "every")}
+    found: dict[str, list[TaskSequence]] = {n: [] for n in ("hard", "easy", "named", "random", "rs", "own", "every")}
     for s in sequences:
         if s.kind in OF_FITS:
             continue
@@ -98,7 +98,7 @@ def groups_of(data: RunResults, method: str, troubles: list[LeftOut]) -> dict[st
     """Every kind of sequence with the accuracies of its own seeds; those that failed with one of them are left out and named.
 
     ``random``, ``rs`` and ``own`` have one seed a sequence, another for each; ``crossed`` and ``crossed-rs`` are those of them
-    that were trained with the scoring seeds, too; ``hard``, ``easy`` and ``every`` have the scoring seeds.
+    that were trained with the scoring seeds, too; ``hard``, ``easy``, ``named`` and ``every`` have the scoring seeds.
     """
     scoring = tuple(r for r in data.seeds if r < ORDERS)
     of: dict[str, list[int]] = {}

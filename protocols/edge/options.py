@@ -27,8 +27,10 @@ def settle(given: dict[str, Any], resumed: bool) -> dict[str, Any]:
 
 def _check_effect(values: Mapping[str, Any], named: set[str], plan_only: bool) -> None:
     """Raises UserError: a flag was given that would have no effect."""
-    if plan_only and named & {"enumerate", "until", "orders", "fit"}:
-        raise UserError("--plan-only trains nothing: leave --enumerate, --until, --orders and --fit out")
+    if plan_only and named & {"enumerate", "until", "orders", "fit", "heuristics", "partition"}:
+        raise UserError(
+            "--plan-only trains nothing: leave --enumerate, --until, --orders, --fit, --heuristics and --partition out"
+        )
     anneals = values["planner"] in ("auto", "anneal")
     from_file = values["similarity"] not in ("names", "prototypes", "confusion")
     idle = {
@@ -40,6 +42,7 @@ def _check_effect(values: Mapping[str, Any], named: set[str], plan_only: bool) -
         "max_sequences": (not values["until"], "is for --until"),
         "crossed_orders": (values["enumerate"], "says how many share the seeds, and with --enumerate all do"),
         "rs_draw": (not values["rs_seeds"], "is for --rs-seeds"),
+        "robust_baseline": (not values["robust_within"], "is for --robust-within"),
         "fit_extremes": (not values["fit"], "is for --fit"),
         "fit_seeds": (not values["fit"], "is for --fit"),
         "enumerate_limit": (not values["enumerate"], "is for --enumerate"),

@@ -6,13 +6,14 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from protocols.edge.partition import Classes, Partition
 from protocols.edge.plan_settings import ExtremesSettings
 from seqsearch.core.digests import digest_of
 from seqsearch.core.errors import UserError
@@ -39,8 +40,6 @@ HALVES: dict[Direction, float] = {"hard": 0.5, "easy": 1.0}
 """Of the time that is left, what an end may take; one after the other."""
 LEAST_BUDGET = 1e-3
 """Seconds of a search whose time is up before it begins: it takes a random sequence."""
-Classes = tuple[tuple[int, ...], ...]
-"""Classes of each task, as positions among those in play."""
 Run = Callable[..., Any]
 
 
@@ -182,6 +181,12 @@ def score(
     """The objective of a sequence."""
     problem = problem_of(similarity, sizes, s)
     return lambda tasks: problem.score(labels_of(tasks))
+
+
+def in_classes(found: ExtremesPlan, partition: Partition) -> ExtremesPlan:
+    """The plan of units (`Partition`) with the classes of their tasks."""
+    hard, easy = (tuple(replace(e, tasks=partition.classes(e.tasks)) for e in of) for of in (found.hard, found.easy))
+    return replace(found, sizes=partition.sizes, hard=hard, easy=easy)
 
 
 def random_tasks(sizes: Sequence[int], seed: int, number: int) -> Classes:

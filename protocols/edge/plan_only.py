@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from actors.open import connected
+from protocols.edge.partition import Classes
 from protocols.edge.plan import (
-    Classes,
     ExtremesPlan,
     finder,
     plan,

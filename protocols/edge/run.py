@@ -18,13 +18,13 @@ import numpy as np
 
 from protocols.edge.export import Evaluated, export
 from protocols.edge.fit_stage import FitStage, accuracy
+from protocols.edge.partition import Classes
 from protocols.edge.plan import (
-    Classes,
     ExtremesPlan,
     finder,
+    in_classes,
     plan,
     plan_digest,
-    random_tasks,
     read_plans,
     score,
     write_plans,
@@ -37,6 +37,7 @@ from protocols.running.session import Session
 from seqsearch.core.outcomes import Outcome
 from seqsearch.core.types import Tasks
 from seqsearch.extremes.exact import enumerate_sequences
+from seqsearch.extremes.heuristics import HEURISTICS
 from seqsearch.extremes.objective import release_labels, tasks_of, toolbox_labels
 from seqsearch.extremes.restarts import Run, anneal_start
 from seqsearch.planners.all_classes import AllClassesPlanner
@@ -83,8 +84,9 @@ class EdgeRun(ProtocolRun):
         evaluated = [Evaluated(t.name, t.kind, self.prefix(t.tasks), t.replicates, labels) for t, labels in found]
         values: list[float | None] = []
         if trained:
-            of = score(self.similarities[0], study.sizes, study.settings)
-            values = [of(t.tasks) for t, _ in found]
+            shape = study.partition
+            of = score(shape.similarity(self.similarities[0]), shape.units, study.settings)
+            values = [of(shape.in_units(t.tasks)) for t, _ in found]
         return export(self.session, study, evaluated, values, self.similarities, self.plans, self.fit.fits, reached)
 
     @property
@@ -116,13 +118,16 @@ class EdgeRun(ProtocolRun):
         s, study = self.session, self.study
         known = {(p.label, p.digest): p for p in read_plans(s.folder.path)}
         plans: list[ExtremesPlan] = []
-        for source, similarity in zip(self.sources, self.similarities, strict=True):
-            found = known.get((source.label, plan_digest(similarity, study.sizes, study.settings)))
+        shape = study.partition
+        for source, of_classes in zip(self.sources, self.similarities, strict=True):
+            similarity = shape.similarity(of_classes)
+            found = known.get((source.label, plan_digest(similarity, shape.units, study.settings)))
             if found is None:
                 s.monitor.show_planning()
                 restarts = self._restarts()
                 with s.deadline.interrupting():
-                    found = plan(source.label, similarity, study.sizes, study.settings, restarts)
+                    made = plan(source.label, similarity, shape.units, study.settings, restarts)
+                found = in_classes(made, shape)
             plans.append(found)
             if found.says_nothing:
                 s.monitor.say("flat similarity", found.says_nothing)
@@ -131,7 +136,7 @@ class EdgeRun(ProtocolRun):
 
     def _restarts(self) -> Run | None:
         """How restarts of the annealing are run: by the workers, which are there before the run's time begins."""
-        if finder(self.study.sizes, self.study.settings) != "anneal":
+        if finder(self.study.partition.units, self.study.settings) != "anneal":
             return None
         evaluator = self.session.evaluator(self.study.world)
         return lambda starts: evaluator.map(anneal_start, starts)
@@ -169,7 +174,7 @@ class EdgeRun(ProtocolRun):
 
     @cached_property
     def chosen(self) -> list[Trained]:
-        """Extremes (of further similarities with ``@LABEL`` behind their names), the orders of RS, own orders."""
+        """Extremes (of further similarities with ``@LABEL`` behind their names), named orders, the orders of RS, own orders."""
         study, t = self.study, self.study.settings
         seeds = tuple(scoring(t.score_seeds))
         found = []
@@ -177,26 +182,34 @@ class EdgeRun(ProtocolRun):
             suffix = f"@{p.label}" if number else ""
             found += [Trained(f"hard-{i}{suffix}", "hard", e.tasks, seeds) for i, e in enumerate(p.hard)]
             found += [Trained(f"easy-{i}{suffix}", "easy", e.tasks, seeds) for i, e in enumerate(p.easy)]
+        found += [Trained(f"named-{name}", "named", tasks, seeds) for name, tasks in self._named()]
         labels = release_labels if t.rs_draw == "release" else toolbox_labels
-        given = [(f"rs-{seed}", tasks_of(labels(study.sizes, seed), len(study.sizes))) for seed in t.drawn_seeds()]
+        shape, k = study.partition, len(study.sizes)
+        given = [(f"rs-{s}", shape.classes(tasks_of(labels(shape.units, s), k))) for s in t.drawn_seeds()]
         given += [(f"own-{order.name}", order.tasks) for order in study.orders]
         crossed = seeds if t.enumerate else ()
         return found + [Trained(name, "given", tasks, (of_given(i), *crossed)) for i, (name, tasks) in enumerate(given)]
+
+    def _named(self) -> Iterator[tuple[str, Classes]]:
+        """The orders of ``--heuristics`` by the first similarity."""
+        shape, names = self.study.partition, self.study.settings.named_orders()
+        similarity = np.asarray(shape.similarity(self.similarities[0]).values, np.float64) if names else np.zeros(0)
+        yield from ((name, shape.classes(HEURISTICS[name](similarity, shape.units))) for name in names)
 
     def random(self, number: int) -> Trained:
         """A random sequence: with a seed of its own, the first ones with the scoring seeds, too."""
         t = self.study.settings
         crossed = scoring(t.score_seeds) if number < crossed_orders(t) else ()
-        tasks = random_tasks(self.study.sizes, t.seed, number)
+        tasks = self.study.partition.random(t.seed, number)
         return Trained(f"random-{number}", "random", tasks, (of_order(number), *crossed))
 
     @cached_property
     def every(self) -> list[Trained]:
         """All sequences there are."""
-        seeds = tuple(scoring(self.study.settings.score_seeds))
+        shape, seeds = self.study.partition, tuple(scoring(self.study.settings.score_seeds))
         return [
-            Trained(f"every-{i}", "enumerated", tasks_of(labels, len(self.study.sizes)), seeds)
-            for i, labels in enumerate(enumerate_sequences(self.study.sizes))
+            Trained(f"every-{i}", "enumerated", shape.classes(tasks_of(labels, len(shape.sizes))), seeds)
+            for i, labels in enumerate(enumerate_sequences(shape.units))
         ]
 
     def sequences(self) -> Iterator[Trained]:

@@ -19,6 +19,10 @@ from seqsearch.core.settings import (
 )
 from seqsearch.stats.sampling import parse_target
 
+NAMED_ORDERS = ("greedy-dissimilar", "periphery-to-core")
+"""Of ``--heuristics`` (`seqsearch.extremes.heuristics`)."""
+FEWEST_ORDERS, FEWEST_SEEDS_OF_ORDERS = 20, 2
+"""Orders and seeds that a bound of the spread over orders takes (`seqsearch.stats.robustness`)."""
 FEWEST_FITTED, FEWEST_SEEDS = 10, 5
 """Random sequences that a fit takes, and fresh seeds that an interval takes (`distribution.ridge`, `shared_seeds`)."""
 
@@ -54,11 +58,33 @@ class EdgeSettings(ExtremesSettings, StudySettings):
         maximum=1000,
         group="scoring",
     )
+    partition: Literal["free", "fixed"] = setting(
+        "free",
+        "Tasks: drawn anew for each sequence; or the same in all (of the first of --orders, or a draw), in another order.",
+        group="what",
+    )
+    heuristics: str = setting(
+        "",
+        "Named orders to train besides, by theories of good orders: greedy-dissimilar, periphery-to-core; commas.",
+        group="search",
+    )
     crossed_orders: int = setting(
         4,
         "Random sequences trained with the --score-seeds, too: they part training noise from order.",
         minimum=0,
         maximum=100_000,
+        group="scoring",
+    )
+    robust_within: float = setting(
+        0.0,
+        "MARGIN (accuracy, 0 to 1): is the sd over orders, training noise removed, shown to be below it? 0: not asked.",
+        minimum=0.0,
+        maximum=1.0,
+        group="scoring",
+    )
+    robust_baseline: str = setting(
+        "",
+        "With --robust-within: METHOD of --methods whose sd over orders that of the others is divided by.",
         group="scoring",
     )
     rs_seeds: str = setting(
@@ -130,12 +156,17 @@ class EdgeSettings(ExtremesSettings, StudySettings):
                 f"--max-sequences {self.max_sequences} is less than --random-sequences {self.random_sequences}"
             )
         self.drawn_seeds()
+        self.named_orders()
         if self.fit:
             self._check_fit()
+        if self.robust_within:
+            self._check_robust()
         self._check_products()
 
     def _check_fit(self) -> None:
         """Raises UserError: there would be nothing to fit, or to compare with."""
+        if self.partition == "fixed":
+            raise UserError("--fit groups classes into tasks, and --partition fixed has its tasks: leave one out")
         if self.enumerate:
             raise UserError("--enumerate trains every sequence, and nothing is left to predict: leave --fit out")
         if self.random_sequences < max(FEWEST_FITTED, 2 * self.fit_extremes):
@@ -144,6 +175,28 @@ class EdgeSettings(ExtremesSettings, StudySettings):
                 f"({self.fit_extremes})"
             )
 
+    def _check_robust(self) -> None:
+        """Raises UserError: nothing could be said of the spread over orders, or the baseline is no method of the run."""
+        name = "--random-sequences" if self.enumerate else "--crossed-orders"
+        orders = self.random_sequences if self.enumerate else min(self.crossed_orders, self.random_sequences)
+        if self.score_seeds < FEWEST_SEEDS_OF_ORDERS:
+            raise UserError(
+                f"--robust-within: one training seed for each order cannot separate training noise from the effect of order: "
+                f"give --score-seeds {FEWEST_SEEDS_OF_ORDERS} or more"
+            )
+        if orders < FEWEST_ORDERS:
+            raise UserError(
+                f"--robust-within takes {FEWEST_ORDERS} or more random sequences with the same seeds, not {orders}: raise {name}"
+                + (" and --random-sequences" if not self.enumerate and self.random_sequences < FEWEST_ORDERS else "")
+            )
+        methods = [item.text for item in parse_items(self.methods, "method")]
+        if self.robust_baseline and self.robust_baseline not in methods:
+            raise UserError(
+                f"--robust-baseline {self.robust_baseline[:60]}: must be one of --methods, {', '.join(methods)}"
+            )
+        if self.robust_baseline and len(methods) < 2:
+            raise UserError("--robust-baseline compares methods: give two or more in --methods")
+
     def _check_products(self) -> None:
         """Raises UserError: what is trained would be without end."""
         each = {"--tasks": self.tasks, "methods": len(parse_items(self.methods, "method"))}
@@ -151,6 +204,7 @@ class EdgeSettings(ExtremesSettings, StudySettings):
         check_trainings({"--random-sequences": self.random_sequences, **each})
         check_trainings({"--crossed-orders": self.crossed_orders, **seeds})
         check_trainings({"--extremes": self.extremes, "hard and easy": 2, **seeds})
+        check_trainings({"--heuristics": len(self.named_orders()), **seeds})
         if self.until:
             check_trainings({"--max-sequences": self.max_sequences, **each})
         if self.fit:
@@ -158,6 +212,16 @@ class EdgeSettings(ExtremesSettings, StudySettings):
             check_trainings({**chosen, "--fit-seeds": self.fit_seeds, **each})
         if self.enumerate:
             check_trainings({"--enumerate-limit": self.enumerate_limit, **seeds})
+
+    def named_orders(self) -> tuple[str, ...]:
+        """Of ``--heuristics``."""
+        names = tuple(filter(None, map(str.strip, self.heuristics.split(","))))
+        for name in names:
+            if name not in NAMED_ORDERS:
+                raise UserError(f"--heuristics {name[:60]!r}: unknown; there are {', '.join(NAMED_ORDERS)}")
+        if len(set(names)) < len(names):
+            raise UserError(f"--heuristics {self.heuristics[:80]}: name each order once")
+        return names
 
     def drawn_seeds(self) -> tuple[int, ...]:
         """Of ``--rs-seeds``."""

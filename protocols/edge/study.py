@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from protocols.edge.partition import Partition, partition_of
 from protocols.edge.plan import objective_of
 from protocols.edge.settings import EdgeSettings
 from protocols.edge.sources import SimilaritySource, classes_in_play, others_of, source_of
@@ -18,6 +19,7 @@ from seqsearch.core.grammar import parse_item
 from seqsearch.core.registry import located, located_text
 from seqsearch.core.text import counted
 from seqsearch.core.types import MethodSpec
+from seqsearch.extremes.heuristics import is_flat
 from seqsearch.extremes.objective import Problem, task_sizes
 from seqsearch.methods.command import refuse
 from seqsearch.methods.spec import check_memory
@@ -41,6 +43,7 @@ class EdgeStudy(Study):
         others: further similarities, whose extremes are compared (``--encoders``).
         similarity_method: the method behind prototypes and confusion; None where all similarities are known.
         orders: own class orders.
+        partition: whether tasks are the same in all sequences, and which.
     """
 
     settings: EdgeSettings
@@ -50,6 +53,7 @@ class EdgeStudy(Study):
     others: tuple[SimilaritySource, ...]
     similarity_method: MethodSpec | None
     orders: tuple[Order, ...]
+    partition: Partition
 
     def identity(self) -> dict[str, Any]:
         sources = (self.similarity, *self.others)
@@ -57,7 +61,8 @@ class EdgeStudy(Study):
             s.label: s.known.digest if s.known else f"{s.probe} of {self._similarity_method_digest()}" for s in sources
         }
         orders = digest_of("orders", [(o.name, o.tasks) for o in self.orders]) if self.orders else None
-        return {**super().identity(), "similarity": said, "orders": orders, "task_sizes": list(self.sizes)}
+        fixed = {"tasks": [list(task) for task in self.partition.given]} if self.partition.given else {}
+        return {**super().identity(), "similarity": said, "orders": orders, "task_sizes": list(self.sizes), **fixed}
 
     def _similarity_method_digest(self) -> str:
         return self.similarity_method.digest if self.similarity_method else ""
@@ -79,12 +84,12 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
             f"{len(indices)} classes in {settings.tasks} tasks leave a task with one class, which needs no classifier: "
             "lower --tasks, or have more classes in play (plans alone may have such tasks: --plan-only)"
         )
-    if not Problem(np.zeros((len(indices),) * 2), sizes, objective_of(settings)).defined:
-        raise UserError(
-            f"--objective {settings.objective} says nothing of {counted(settings.tasks, 'task')} of {sizes[0]} classes: more "
-            "--tasks, or another objective"
-        )
-    there = number_of_sequences(sizes) if settings.enumerate else 0
+    all_names = class_names(world.images)
+    names = tuple(all_names[i] for i in indices)
+    orders = read_orders(source_path(directory, settings.orders), names, sizes) if settings.orders else ()
+    partition = partition_of(settings.partition == "fixed", sizes, settings.seed, [o.tasks for o in orders])
+    _check_objective(settings, partition)
+    there = number_of_sequences(partition.units) if settings.enumerate else 0
     if there > settings.enumerate_limit:
         raise UserError(
             f"--enumerate: {len(indices)} classes in {settings.tasks} tasks have {there:,} sequences, more than "
@@ -92,8 +97,6 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
         )
     check_memory(methods, len(indices))
     check_images(world, indices)
-    all_names = class_names(world.images)
-    names = tuple(all_names[i] for i in indices)
     similarity = source_of(settings.similarity, settings, names, directory)
     others = others_of(settings, names, directory)
     similarity_method = None
@@ -105,7 +108,7 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
         raise UserError(
             "--similarity-method is for --similarity prototypes or confusion: leave it out, or choose one of them"
         )
-    orders = read_orders(source_path(directory, settings.orders), names, sizes) if settings.orders else ()
+    _check_heuristics(settings, partition, similarity)
     return EdgeStudy(
         settings,
         world,
@@ -119,7 +122,27 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
         others,
         similarity_method,
         orders,
+        partition,
     )
+
+
+def _check_objective(settings: EdgeSettings, partition: Partition) -> None:
+    """Raises UserError: the objective has no value for sequences of this shape."""
+    if not Problem(np.zeros((sum(partition.units),) * 2), partition.units, objective_of(settings)).defined:
+        of = "in a fixed partition" if partition.given else f"of {partition.sizes[0]} classes"
+        raise UserError(
+            f"--objective {settings.objective} says nothing of {counted(settings.tasks, 'task')} {of}: more "
+            "--tasks, or another objective"
+        )
+
+
+def _check_heuristics(settings: EdgeSettings, partition: Partition, similarity: SimilaritySource) -> None:
+    """Raises UserError: no order follows from a similarity that is known already."""
+    if settings.heuristics and similarity.known and is_flat(np.asarray(partition.similarity(similarity.known).values)):
+        raise UserError(
+            f"--heuristics {settings.heuristics[:60]}: the similarity is the same for all pairs, so no order follows from it: "
+            "give another --similarity, or leave --heuristics out"
+        )
 
 
 def _looked_with(settings: EdgeSettings, world: World, directory: Path) -> MethodSpec:

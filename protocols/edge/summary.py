@@ -24,8 +24,10 @@ from protocols.edge.disparity import Disparity, disparity
 from protocols.edge.fit import Fit
 from protocols.edge.fitted import MethodFit, method_fit
 from protocols.edge.groups import Group, LeftOut, correlation, groups_of
+from protocols.edge.named import NamedOrder, named_orders
 from protocols.edge.plan import ExtremesPlan
 from protocols.edge.results import EdgeResults, read_edge_results
+from protocols.edge.robust import Robustness, robustness
 from protocols.edge.truth import Truth, truth_of
 from protocols.running.at_chance import AtChance, at_chance
 from protocols.running.protocol import Exported, resume_command
@@ -56,7 +58,8 @@ class MethodEdge:
     ``test``: of the first hard and easy sequence, one training each, among random ones. ``adjusted``: the same, adjusted for all
     methods, by which ``claim`` is; None with one method. ``difference``: easy minus hard, of these
     two, with the interval of training noise alone. ``placed``: of ``rs``, ``own``, ``hard`` and ``easy``. ``disparity``: of own
-    orders, where they are of the same tasks.
+    orders, where they are of the same tasks. ``named``: orders of ``--heuristics``.
+    ``robust``: with ``--robust-within``.
     """
 
     method: str
@@ -73,6 +76,8 @@ class MethodEdge:
     fit: MethodFit | None
     adjusted: ExtremesTest | None = None
     disparity: Disparity | None = None
+    named: tuple[NamedOrder, ...] = ()
+    robust: Robustness | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,7 @@ class Facts:
         missed: methods that did not reach this target.
         same_draws: pairs of RS orders that are one sequence.
         planned: random sequences whose number did not depend on observed results; 0: all.
+        fixed: whether all sequences have the same tasks, in another order.
     """
 
     seeds: int
@@ -104,6 +110,7 @@ class Facts:
     missed: tuple[str, ...]
     same_draws: tuple[tuple[str, str], ...]
     planned: int = 0
+    fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,6 +168,9 @@ def summarise(run: Path, results: EdgeResults) -> EdgeSummary:
     fits = {f.method: f for f in results.fits}
     shape = mean, bins if isinstance(bins, int) else 10
     methods = _adjusted([_method(data, m, *shape, fits.get(m), troubles) for m in data.methods], _planned(data))
+    named = named_orders([m.groups for m in methods], _planned(data))
+    robust = robustness(data, [(m.method, m.groups) for m in methods])
+    methods = tuple(replace(m, named=n, robust=r) for m, n, r in zip(methods, named, robust, strict=True))
     return EdgeSummary(
         name,
         estimator,
@@ -311,7 +321,9 @@ def _claim(test: ExtremesTest | None, groups: Sequence[Group]) -> Claim:
 
 def _facts(data: RunResults, methods: Sequence[MethodEdge]) -> Facts:
     sizes = [len(t.classes) for s in data.sequences for t in s.tasks]
-    possible = number_of_sequences([len(t.classes) for t in data.sequences[0].tasks]) if data.sequences else 0
+    fixed = data.setting("partition") == "fixed"
+    of_first = [1 if fixed else len(t.classes) for t in data.sequences[0].tasks] if data.sequences else []
+    possible = number_of_sequences(of_first) if of_first else 0
     until = data.setting("until")
     until = until if isinstance(until, str) else ""
     missed: tuple[str, ...] = ()
@@ -332,6 +344,7 @@ def _facts(data: RunResults, methods: Sequence[MethodEdge]) -> Facts:
         missed,
         _same_draws(data.sequences),
         _planned(data) or 0,
+        fixed,
     )
 
 

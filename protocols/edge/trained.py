@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from protocols.edge.plan import Classes
+from protocols.edge.partition import Classes
 from protocols.edge.settings import EdgeSettings
 from protocols.edge.study import EdgeStudy
 from protocols.running.snapshot import Expected
@@ -54,12 +54,12 @@ def expected(study: EdgeStudy) -> Expected:
 
     Sequences with a common prefix share its trainings. The bound subtracts shared trainings only for ``--enumerate``.
     """
-    t, k = study.settings, len(study.sizes)
-    extremes = 2 * t.extremes * (1 + len(study.others)) * t.score_seeds
+    t, k, units = study.settings, len(study.sizes), study.partition.units
+    extremes = (2 * t.extremes * (1 + len(study.others)) + len(t.named_orders())) * t.score_seeds
     given = len(t.drawn_seeds()) + len(study.orders)
     own, crossed = most_random(t) + given, (crossed_orders(t) + given * t.enumerate) * t.score_seeds
-    every = number_of_sequences(study.sizes) * t.score_seeds if t.enumerate else 0
-    shared = shared_trainings(study.sizes) * t.score_seeds if t.enumerate else (extremes + crossed) * k
+    every = number_of_sequences(units) * t.score_seeds if t.enumerate else 0
+    shared = shared_trainings(units) * t.score_seeds if t.enumerate else (extremes + crossed) * k
     fit, methods = (4 * t.fit_extremes + 2) * t.fit_seeds * t.fit, len(study.methods)
     return Expected((extremes + own + crossed + every + fit) * methods, (own * k + shared + fit * k) * methods, t.tasks)
 

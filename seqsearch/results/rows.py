@@ -21,6 +21,7 @@ SequenceKind = Literal[
     "random",
     "hard",
     "easy",
+    "named",
     "given",
     "enumerated",
     "joint",

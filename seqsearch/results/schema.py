@@ -40,9 +40,9 @@ _KIND = Column(
     "kind",
     "string",
     "-",
-    "how the sequence came about: searched, random, hard, easy, given, enumerated, heldout (random, of a pool that no search "
-    "saw), regrouped or reordered (a found one), fitted (extreme by a fit to accuracies), retrained (another one again, with "
-    "other seeds), or joint: all classes of another as one task",
+    "how the sequence came about: searched, random, hard, easy, named (an order of --heuristics), given, enumerated, heldout "
+    "(random, of a pool that no search saw), regrouped or reordered (a found one), fitted (extreme by a fit to accuracies), "
+    "retrained (another one again, with other seeds), or joint: all classes of another as one task",
 )
 
 SEQUENCES = Layout(

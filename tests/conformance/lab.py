@@ -49,8 +49,9 @@ CLIP = f"{HERE / 'clip.py'}:small_clip"
 FROM_SCRATCH = ("replay", "icarl", "wa", "bic", "lucir", "podnet", "der", "foster", "beef", "memo", "tagfex")
 """Methods for networks that begin from scratch: they are put through the contracts on one."""
 WITH: dict[str, dict[str, Any]] = {
-    "bic": {"memory": 40, "split_ratio": 0.3}
-}  # less memory leaves it nothing to correct by
+    "bic": {"memory": 40, "split_ratio": 0.3},  # less memory leaves it nothing to correct by
+    "gddsg": {"group_size": 6},  # one group of all classes, or one for each task, would be the same in every order
+}
 """Parameters of theirs, by name."""
 
 QUICK: dict[str, Any] = {
@@ -90,14 +91,18 @@ class Case:
         return caps
 
 
-IDLE = {"ranpac": ("backbone_lr",)}
+IDLE = {"ranpac": ("backbone_lr",), "gddsg": ("neighbours",)}
 """Parameters without effect, the others being at their defaults."""
 
 
 @cache
 def cases() -> list[Case]:
     """Every method there is, some with further settings, and the documented examples."""
-    found = [Case(name, name, idle=IDLE.get(name, ())) for name in names("method") if name not in FROM_SCRATCH]
+    found = [
+        Case(name, name, WITH.get(name, {}), idle=IDLE.get(name, ()))
+        for name in names("method")
+        if name not in FROM_SCRATCH
+    ]
     found = [case for case in found if case.caps.backbones not in ("pairs", "names")]
     more = [
         Case("lae, adapters", "lae", {"module": "adapter"}),
@@ -107,6 +112,7 @@ def cases() -> list[Case]:
         Case("ranpac, whole", "ranpac", {"adapt": "full"}),
         Case("ranpac, frozen", "ranpac", {"adapt": "none"}),
         Case("ranpac, sums", "ranpac", {"M": 50, "adapt": "none"}),
+        Case("gddsg, neighbours", "gddsg", {"infer": "neighbours", "M": 50, "group_size": 6}),
         Case("er, herding", "er", {"buffer": "herding"}),
         Case("lwf, aligned", "lwf", {"align": True}),
         Case("ewc, all classes", "ewc", {"classes": "all"}),

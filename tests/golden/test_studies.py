@@ -34,10 +34,12 @@ IMAGES = 2
 """That an accuracy may move on another device."""
 IDLE = {
     "lags", "diversity", "max_sequences", "enumerate_limit", "similarity_method", "fit_extremes", "fit_seeds",
-    "command_hours", "command_writes", "search_commands", "baseline",
+    "command_hours", "command_writes", "search_commands", "baseline", "partition", "heuristics", "robust_within",
+    "robust_baseline",
 }  # fmt: skip
 """Settings that `seqsearch edge` refuses where they have no effect, and those of methods by command, of which there are none.
-``baseline`` came after the studies were recorded; its default draws random sequences as before."""
+``baseline`` came after the studies were recorded; its default draws random sequences as before. So did ``partition``,
+``heuristics`` and ``robust_within``; by default all partitions are drawn, and nothing further is trained or tested."""
 
 
 def differences(before: Any, after: Any, where: str = "") -> Iterator[str]:

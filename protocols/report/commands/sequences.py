@@ -18,6 +18,7 @@ KINDS = {
     "searched": "found by search",
     "hard": "planned hard",
     "easy": "planned easy",
+    "named": "named order",
     "fitted": "extreme by a fit",
     "given": "given",
     "random": "random",
@@ -29,7 +30,7 @@ KINDS = {
     "joint": "all classes as one task",
 }
 """Names of the kinds of sequences."""
-FOUND = ("searched", "hard", "easy", "fitted", "given")
+FOUND = ("searched", "hard", "easy", "named", "fitted", "given")
 """Kinds that are shown however many there are."""
 MOST = 10
 """Sequences of the other kinds that are shown, by their names without the number."""

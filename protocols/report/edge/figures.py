@@ -32,6 +32,7 @@ GROUPS = {
     "random": ("random", "random"),
     "rs": ("RS and own", "given"),
     "own": ("RS and own", "given"),
+    "named": ("named order", "given"),
     "hard": ("hard", "found"),
     "easy": ("easy", "easy"),
 }
@@ -61,6 +62,7 @@ def strip(methods: Sequence[MethodEdge], ax: Axes | None = None) -> Figure:
         ("paper", {"marker": "x", "markersize": 8, "markeredgewidth": 2.2}, [_paper(m) for m in methods]),
         ("hard", {"marker": "D", "markersize": 7}, [m.groups["hard"].means.tolist() for m in methods]),
         ("easy", {"marker": "D", "markersize": 7}, [m.groups["easy"].means.tolist() for m in methods]),
+        ("named", {"marker": "s", "markersize": 6}, [m.groups["named"].means.tolist() for m in methods]),
         ("random", {"faint": True}, [m.groups["random"].first.tolist() for m in methods]),
         ("mean", {"marker": "|", "markersize": 12, "markeredgewidth": 2.2}, [_mean(m) for m in methods]),
     ]
@@ -103,7 +105,7 @@ def _in_words(m: MethodEdge) -> Iterator[str]:
         yield f"random sequences {percent(float(random.min()))} to {percent(float(random.max()))} %"
     if m.estimate:
         yield f"mean {interval(m.estimate.mean)} %"
-    for end in ("hard", "easy"):
+    for end in ("hard", "easy", "named"):
         yield from (f"{end} {percent(float(a))} %" for a in m.groups[end].means)
     yield from (f"paper's estimate {percent(a)} %" for a in _paper(m))
 

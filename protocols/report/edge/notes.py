@@ -126,6 +126,8 @@ def notes(s: EdgeSummary) -> Iterator[Note]:
         yield from _advice(s, s.facts)
         yield from _lost(s)
         yield from _verdicts(s)
+        yield from _named(s)
+        yield from _robust(s)
         for m in s.methods:
             if m.fit:
                 yield from of_fit(m.fit)
@@ -153,6 +155,8 @@ def of_plan(p: ExtremesPlan) -> Iterator[Note]:
 
 def _conditions(s: EdgeSummary, f: Facts) -> Iterator[Note]:
     yield note("edge.conditional")
+    if f.fixed:
+        yield note("edge.fixed_partition")
     if f.enumerated:
         yield note("edge.every", possible=f.possible, seeds=f.seeds)
     if f.task_sizes[0] != f.task_sizes[1]:
@@ -226,6 +230,45 @@ def _verdicts(s: EdgeSummary) -> Iterator[Note]:
     for m in s.methods:
         if m.claim == "constant":
             yield note("edge.unmoved", method=m.method, sequences=number_of_sequences(m))
+
+
+def _robust(s: EdgeSummary) -> Iterator[Note]:
+    """Whether methods are shown to be robust to class order, and on which condition."""
+    found = [(m.method, m.robust) for m in s.methods if m.robust]
+    for method, r in found:
+        common = {"method": method, "orders": r.spread.orders, "seeds": r.spread.seeds, "margin": 100 * r.margin}
+        if r.spread.unavailable_because:
+            yield note("edge.robust_unknown", method=method, why=r.spread.unavailable_because)
+            continue
+        code = "edge.robust" if r.conclusion == "robust" else "edge.robust_not_shown"
+        yield note(code, **common, upper=100 * r.spread.upper)
+        if r.ratio and math.isfinite(r.ratio.upper):
+            yield note(
+                "edge.robust_ratio", method=method, baseline=r.baseline, ratio=r.ratio.ratio, upper=r.ratio.upper
+            )
+        elif r.ratio:
+            why = r.ratio.unavailable_because or f"the spread of {r.baseline} does not exclude zero"
+            yield note("edge.robust_no_ratio", method=method, why=why)
+    if any(not r.spread.unavailable_because for _, r in found):
+        yield note("edge.robust_conditional", rare=100 * 3 / min(r.spread.orders for _, r in found if r.spread.orders))
+
+
+def _named(s: EdgeSummary) -> Iterator[Note]:
+    """The findings on named orders; methods with the same finding on an order share a note."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for m in s.methods:
+        for n in m.named:
+            found.setdefault((n.name, n.finding), []).append(m.method)
+    for (order, finding), methods in found.items():
+        if finding in ("better", "worse"):
+            yield note("edge.named_differs", order=order, finding=finding, methods=methods)
+        elif finding == "none":
+            yield note("edge.named_none", order=order, methods=methods)
+    missing = {n.needed for m in s.methods for n in m.named if n.finding == "too few"}
+    for needed in sorted(missing):
+        yield note("edge.named_few", needed=needed)
+    if found:
+        yield note("edge.named", orders=len({order for order, _ in found}))
 
 
 def _hidden(m: MethodEdge) -> bool:

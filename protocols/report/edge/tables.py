@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from protocols.edge.fitted import Side
 from protocols.edge.summary import EdgeSummary
+from protocols.report.edge import named_orders
 from protocols.report.edge import truth as edge_truth
+from protocols.report.edge.named_orders import PERCENTILE, PLACE
 from protocols.report.edge.plan import BOUND, FROM_RANDOM, PLANNED, SEQUENCE, TASKS, WAY, S, beyond, way
 from protocols.report.edge.truth import OWN
 from protocols.report.table import (
@@ -32,7 +34,6 @@ from protocols.report.table import (
 )
 
 BOTH = "class sequences and training seeds"
-PLACE = f"{OURS}, docs/edge.md"
 FITS = f"{OURS}, docs/edge_fit.md"
 METHODS = Layout(
     "methods",
@@ -119,15 +120,6 @@ EXTREMES = Layout(
         ),
     ),
 )  # fmt: skip
-PERCENTILE = Column(
-    "percentile",
-    "percentile [95 %]",
-    "random sequences that score lower, ties half",
-    PERCENT,
-    "higher: an easier, or luckier, order",
-    PLACE,
-    over="random sequences",
-)
 DISPARITY = tuple(
     Column(
         name.lower(),
@@ -242,6 +234,7 @@ LAYOUTS = (
     EXTREMES,
     RANKS,
     LUCK,
+    *named_orders.LAYOUTS,
     SIMILARITY,
     PLANNED,
     TASKS,

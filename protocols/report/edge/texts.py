@@ -53,6 +53,9 @@ TEXTS = {
         "condition",
         "Means are over class sequences and training seeds. Figures hold for these classes, this split and these test images.",
     ),
+    "edge.fixed_partition": Text(
+        "condition", "All sequences have the same tasks, in another order (--partition fixed)."
+    ),
     "edge.sizes": Text(
         "condition",
         "Tasks have {sizes:to class}, and Eq. 1 counts every task alike: a class counts for more in a small task. "
@@ -125,6 +128,41 @@ TEXTS = {
     "edge.unmoved": Text(
         "finding",
         "{method}: accuracy is the same on every sequence trained ({sequences:,} of them), so no effect of their order is seen.",
+    ),
+    "edge.named_differs": Text("finding", "The order {order} is {finding} than random ones for {methods}."),
+    "edge.named_none": Text(
+        "finding", "The order {order} does not differ significantly from random ones for {methods}."
+    ),
+    "edge.named_few": Text(
+        "advice", "A finding on named orders needs {needed:n more random sequence} (--random-sequences)."
+    ),
+    "edge.named": Text(
+        "detail",
+        "Named orders are ranked among random sequences by one training. Their p-values are adjusted for all methods and for "
+        "{orders:n named order}: 5 % for better, which the theory expects, 1 % for worse.",
+    ),
+    "edge.robust": Text(
+        "headline",
+        "{method}: robust to class order within {margin:g} pp: its sd over random orders of these classes is at most {upper:.2f} "
+        "pp (95 %, {orders:n order}, {seeds:n shared seed}, these test images).",
+    ),
+    "edge.robust_not_shown": Text(
+        "headline",
+        "{method}: not shown to be robust to class order within {margin:g} pp: its sd over random orders of these classes is at "
+        "most {upper:.2f} pp (95 %, {orders:n order}, {seeds:n shared seed}, these test images).",
+    ),
+    "edge.robust_unknown": Text(
+        "headline", "{method}: nothing is concluded on robustness to class order, because {why}."
+    ),
+    "edge.robust_ratio": Text(
+        "finding",
+        "{method}: its sd over orders is {ratio:.2f} times that of {baseline}, and at most {upper:.2f} times (95 %).",
+    ),
+    "edge.robust_no_ratio": Text("finding", "{method}: the ratio of sds over orders has no bound, because {why}."),
+    "edge.robust_conditional": Text(
+        "condition",
+        "The bound of an sd over orders holds for tails up to exponential ones. It says nothing of orders rarer than "
+        "{rare:.0f} %.",
     ),
     # --fit
     "edge.fit_none": Text("finding", "{method}: nothing is fitted, since {why}."),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from protocols.edge.estimates import estimates
 from protocols.edge.fitted import MethodFit
 from protocols.edge.results import EdgeResults
+from protocols.edge.robust import Robustness
 from protocols.edge.summary import EdgeSummary
 from protocols.report.edge import notes
 from protocols.report.edge.figures import figures
+from protocols.report.edge.named_orders import named, robust
 from protocols.report.edge.tables import bounds, distribution, extremes, fits, key, luck, ranks
 from protocols.report.edge.truth import related, truth
 from protocols.report.gallery import found_and_random
@@ -34,7 +37,18 @@ TRAINED = (
 def view(s: EdgeSummary, results: EdgeResults | None = None) -> View:
     """Headline, tables, figures and notes; of an unfinished run the extremes that it trains."""
     similarities = extremes(s)
-    tables = [distribution(s), bounds(s), ranks(s), luck(s), *truth(s), related(s), *fits(s), *similarities]
+    tables = [
+        distribution(s),
+        bounds(s),
+        ranks(s),
+        named(s),
+        robust(s),
+        luck(s),
+        *truth(s),
+        related(s),
+        *fits(s),
+        *similarities,
+    ]
     return View(
         section="edge",
         name=s.run,
@@ -62,8 +76,15 @@ def _data(s: EdgeSummary) -> dict[str, Any]:
         "estimates": estimates(s.methods),
         "mean": {"claim": s.mean.claim, "p": _ends(s.mean.test)} if s.mean and s.mean.test else None,
         "adjusted_p": {m.method: _ends(m.adjusted) for m in s.methods if m.adjusted},
+        "robust": {m.method: _robust(m.robust) for m in s.methods if m.robust},
+        "named": {m.method: [asdict(n) for n in m.named] for m in s.methods if m.named},
         "fits": [_fit(m.fit) for m in s.methods if m.fit],
     }
+
+
+def _robust(r: Robustness) -> dict[str, Any]:
+    ratio = {"ratio": r.ratio.ratio, "ratio_upper": r.ratio.upper, "baseline": r.baseline} if r.ratio else {}
+    return {**asdict(r.spread), "margin": r.margin, "conclusion": r.conclusion, **ratio}
 
 
 def _ends(t: ExtremesTest) -> dict[str, float]:

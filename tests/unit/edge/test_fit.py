@@ -237,7 +237,10 @@ def test_bounds_of_settings_are_those_of_the_statistics() -> None:
     [
         (("--fit-seeds", "7"), "--fit-seeds is for --fit: leave it out"),
         (("--fit-extremes", "2"), "--fit-extremes is for --fit: leave it out"),
-        (("--plan-only", "--fit"), "--plan-only trains nothing: leave --enumerate, --until, --orders and --fit out"),
+        (
+            ("--plan-only", "--fit"),
+            "--plan-only trains nothing: leave --enumerate, --until, --orders, --fit, --heuristics and --partition out",
+        ),
     ],
 )
 def test_flags_without_effect_are_refused(flags: tuple[str, ...], said: str) -> None:
