@@ -135,7 +135,7 @@ def test_methods_that_train_on_images_have_recipes() -> None:
     of_pairs = {
         n for n in names("method") if n.startswith("mm_")
     }  # learned from as they are: a flip may make a text wrong
-    of_features = {"acil", "fecam", "fetril", "frozen_head", "simplecil", "zero_shot"}
+    of_features = {"acil", "fecam", "fetril", "frozen_head", "gddsg", "simplecil", "zero_shot"}
     assert without == of_features | of_pairs
 
 
