@@ -123,12 +123,12 @@ def notes(s: EdgeSummary) -> Iterator[Note]:
     for p in s.plans:
         yield from of_plan(p)
     if s.facts:
+        yield from _robust(s)  # first, since it was asked for
         yield from _conditions(s, s.facts)
         yield from _advice(s, s.facts)
         yield from _lost(s)
         yield from _verdicts(s)
         yield from _named(s)
-        yield from _robust(s)
         for m in s.methods:
             if m.fit:
                 yield from of_fit(m.fit)

@@ -142,17 +142,17 @@ TEXTS = {
         "{orders:n named order}: 5 % for better, which the theory expects, 1 % for worse.",
     ),
     "edge.robust": Text(
-        "headline",
+        "condition",
         "{method}: robust to class order within {margin:g} pp. Over random orders of these classes its sd is at most {upper:.2f} "
         "pp (95 %, {orders:n order}, {seeds:n shared seed}).",
     ),
     "edge.robust_not_shown": Text(
-        "headline",
+        "condition",
         "{method}: not shown to be robust to class order within {margin:g} pp. Over random orders of these classes its sd is at "
         "most {upper:.2f} pp (95 %, {orders:n order}, {seeds:n shared seed}).",
     ),
     "edge.robust_unknown": Text(
-        "headline", "{method}: nothing is concluded on robustness to class order, because {why}."
+        "condition", "{method}: nothing is concluded on robustness to class order, because {why}."
     ),
     "edge.robust_ratio": Text(
         "finding",
