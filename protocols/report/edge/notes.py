@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from protocols.edge.fitted import MethodFit, Side
 from protocols.edge.plan import ExtremesPlan
@@ -122,12 +123,12 @@ def notes(s: EdgeSummary) -> Iterator[Note]:
     for p in s.plans:
         yield from of_plan(p)
     if s.facts:
+        yield from _robust(s)  # first, since it was asked for
         yield from _conditions(s, s.facts)
         yield from _advice(s, s.facts)
         yield from _lost(s)
         yield from _verdicts(s)
         yield from _named(s)
-        yield from _robust(s)
         for m in s.methods:
             if m.fit:
                 yield from of_fit(m.fit)
@@ -236,12 +237,18 @@ def _robust(s: EdgeSummary) -> Iterator[Note]:
     """Whether methods are shown to be robust to class order, and on which condition."""
     found = [(m.method, m.robust) for m in s.methods if m.robust]
     for method, r in found:
-        common = {"method": method, "orders": r.spread.orders, "seeds": r.spread.seeds, "margin": 100 * r.margin}
+        common: dict[str, Any] = {
+            "method": method,
+            "orders": r.spread.orders,
+            "seeds": r.spread.seeds,
+            "margin": 100 * r.margin,
+        }
         if r.spread.unavailable_because:
             yield note("edge.robust_unknown", method=method, why=r.spread.unavailable_because)
             continue
-        code = "edge.robust" if r.conclusion == "robust" else "edge.robust_not_shown"
-        yield note(code, **common, upper=100 * r.spread.upper)
+        common["upper"] = 100 * r.spread.upper
+        robust = r.conclusion == "robust"
+        yield note("edge.robust", **common) if robust else note("edge.robust_not_shown", **common)
         if r.ratio and math.isfinite(r.ratio.upper):
             yield note(
                 "edge.robust_ratio", method=method, baseline=r.baseline, ratio=r.ratio.ratio, upper=r.ratio.upper

@@ -142,17 +142,17 @@ TEXTS = {
         "{orders:n named order}: 5 % for better, which the theory expects, 1 % for worse.",
     ),
     "edge.robust": Text(
-        "headline",
-        "{method}: robust to class order within {margin:g} pp: its sd over random orders of these classes is at most {upper:.2f} "
-        "pp (95 %, {orders:n order}, {seeds:n shared seed}, these test images).",
+        "condition",
+        "{method}: robust to class order within {margin:g} pp. Over random orders of these classes its sd is at most {upper:.2f} "
+        "pp (95 %, {orders:n order}, {seeds:n shared seed}).",
     ),
     "edge.robust_not_shown": Text(
-        "headline",
-        "{method}: not shown to be robust to class order within {margin:g} pp: its sd over random orders of these classes is at "
-        "most {upper:.2f} pp (95 %, {orders:n order}, {seeds:n shared seed}, these test images).",
+        "condition",
+        "{method}: not shown to be robust to class order within {margin:g} pp. Over random orders of these classes its sd is at "
+        "most {upper:.2f} pp (95 %, {orders:n order}, {seeds:n shared seed}).",
     ),
     "edge.robust_unknown": Text(
-        "headline", "{method}: nothing is concluded on robustness to class order, because {why}."
+        "condition", "{method}: nothing is concluded on robustness to class order, because {why}."
     ),
     "edge.robust_ratio": Text(
         "finding",
@@ -161,8 +161,8 @@ TEXTS = {
     "edge.robust_no_ratio": Text("finding", "{method}: the ratio of sds over orders has no bound, because {why}."),
     "edge.robust_conditional": Text(
         "condition",
-        "The bound of an sd over orders holds for tails up to exponential ones. It says nothing of orders rarer than "
-        "{rare:.0f} %.",
+        "The bound of an sd over orders holds for this split and these test images, and for tails up to exponential ones. It "
+        "says nothing of orders rarer than {rare:.0f} %.",
     ),
     # --fit
     "edge.fit_none": Text("finding", "{method}: nothing is fitted, since {why}."),
