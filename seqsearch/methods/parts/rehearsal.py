@@ -247,12 +247,12 @@ class Rehearsal(Method):
 
     def state_dict(self) -> dict[str, Any]:
         tensors = {"rows": self.stored.rows, "columns": self.stored.columns, "means": self.means}
-        return saved(tensors, "memory.") | {"memory.text_bytes": self.text_bytes}
+        return saved(tensors, "memory.") | ({"memory.text_bytes": self.text_bytes} if self.caps.pairs else {})
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         self.stored = replace(self.stored, rows=state["memory.rows"].clone(), columns=state["memory.columns"].clone())
         self.means = state["memory.means"].to(self.context.device, copy=True)
-        self.text_bytes = int(state["memory.text_bytes"])
+        self.text_bytes = int(state.get("memory.text_bytes", 0))
 
     def footprint(self, params: int) -> Footprint:
         """Memory beyond the backbone, with ``params`` bytes of parameters."""
