@@ -128,7 +128,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--pool", "cifar"], r"pool '.*cifar' does not exist: name a folder of images, a .parquet file, or one of glyphs"),
         (["--pool", "glyphs:colour=3"], r"pool 'glyphs:colour=3': no option 'colour'; it has train, reward, test, classes"),
         (["--methods", "mine.py"], r"name the class in it too, mine.py:CLASS"),
-        (["--methods", "ranpak"], r"unknown method 'ranpak': did you mean ranpac\? there are acil, .*, wa, zero_shot; an own one is"),
+        (["--methods", "ranpak"], r"unknown method 'ranpak': did you mean ranpac\? there are acil, .*, zero_shot; an own one is"),
         (["--methods", "ranpac:m=5"], r"method 'ranpac:m=5'.*no parameter 'm'; did you mean M\? it has: .*M, adapt"),
         (["--methods", "ranpac:M=0"], r"M=0: must be at least 1"),
         (["--methods", "ranpac:M=many"], r"M=many: must be of type int"),
