@@ -153,7 +153,7 @@ def robust(pool: str, partition: str, path: Path) -> list[Row]:
 def show(rows: list[Row]) -> None:
     """Both tables."""
     print(
-        "| pool | partition | method | accuracy | mean | r(S, accuracy) [95 %] | hard | easy | greedy | periphery | sign |"
+        "| run | partition | method | accuracy | mean | r(S, accuracy) [95 %] | hard | easy | greedy | periphery | sign |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for r in (r for r in rows if r["row"] == "sign"):
@@ -164,7 +164,7 @@ def show(rows: list[Row]) -> None:
         else:
             cells += ["-"] * 5
         print(f"| {' | '.join([*cells, r['sign']])} |")
-    print("\n| pool | partition | method | sd, pp | at most, pp | ratio | ratio at most | within 1 pp |")
+    print("\n| run | partition | method | sd, pp | at most, pp | ratio | ratio at most | within 1 pp |")
     print("|---|---|---|---|---|---|---|---|")
     for r in (r for r in rows if r["row"] == "robust"):
         figures = (
