@@ -40,6 +40,7 @@ IF: tuple[tuple[str, str, bool, str], ...] = (
     ("edge", " --fit", True, "--random-sequences 10"),
     ("edge", "mine.txt", True, "--tasks 3 --max-sequences 4 --random-sequences 3"),
     ("edge", "frozen:", True, "--random-sequences 3"),
+    ("edge", "--robust-within", True, "--random-sequences 20 --crossed-orders 20"),
     ("gtep", " --params ", False, "--trials 2"),
     ("gtep", " --first-task ", True, "--first-task 3"),
     (

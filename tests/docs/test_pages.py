@@ -70,6 +70,7 @@ FIRST = {
     "docs/explain.md": ["explain runs/mine --out runs/explain-20260101-120000"],
     "docs/flava.md": [BIRDS],
     "docs/mcil.md": [BIRDS],
+    "docs/text_at_test.md": [BIRDS],
     "docs/online.md": [f"stream build cloc_train.txt {name}.parquet {STREAM}" for name in ("cloc", "photos")],
     "docs/score.md": ["score runs/mine --methods simplecil --out runs/score-20260101-120000"],
 }
