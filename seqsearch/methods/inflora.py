@@ -3,7 +3,7 @@
 "InfLoRA: Interference-Free Low-Rank Adaptation for Continual Learning".
 
 Every block's projections to keys and to values get a change for each task t,
-``k(x) = W_k x + sum_t B_t^k A_t x``, and likewise for values. A_t ``[r, D]`` is computed from the task's images and then
+``k(x) = W_k x + sum_t B_t^k A_t x``, and the same for values. A_t ``[r, D]`` is computed from the task's images and then
 fixed. B_t ``[D, r]`` starts at zero and is trained with the head rows of the new classes, by cross-entropy among
 them.
 

@@ -6,7 +6,7 @@ Every block's projections to queries and to values get a change for each task. W
 
     q(x) = W_q x + sum_{i<t} m_i B_i A_i x / (|B_i| |A_i|) + m_t B_t A_t x
 
-with Frobenius norms, and likewise for values. The directions ``B_i A_i`` of past tasks are fixed. The magnitudes m_1 to m_t
+with Frobenius norms, and the same for values. The directions ``B_i A_i`` of past tasks are fixed. The magnitudes m_1 to m_t
 are numbers that all blocks and both projections share. All of them start at ``magnitude`` in every task. A_t starts uniform
 within 1 / sqrt(D), and B_t at zero. Trained are A_t, B_t, all magnitudes and the head rows of the new classes, by
 cross-entropy among these classes. Classes are predicted with the last magnitudes, without a choice of a task.

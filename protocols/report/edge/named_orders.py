@@ -48,19 +48,26 @@ NAMED = Layout(
         METHOD,
         Column("order", "order", "named order of --heuristics", WORDS, NEITHER, HEURISTICS),
         S,
-        Column("accuracy", "accuracy", "final accuracy of the order, mean over its seeds", PERCENT, UP, f"{EDGE}, Eq. 1"),
+        Column(
+            "accuracy", "accuracy", "final accuracy of the order, mean over its seeds", PERCENT, UP, f"{EDGE}, Eq. 1"
+        ),
         PERCENTILE,
         *(
             Column(
-                key, f"p: {way}", f"p-value of the named order scoring {side} than random ones, one-sided, exact, adjusted for "
-                "all methods and named orders", P_VALUE, NEITHER, PLACE,
+                key,
+                f"p: {way}",
+                f"p-value of the named order scoring {side} than random ones, one-sided, exact, adjusted for "
+                "all methods and named orders",
+                P_VALUE,
+                NEITHER,
+                PLACE,
                 "(1 + random sequences as extreme) / (L + 1), max-T over methods, times the number of named orders",
             )
             for key, way, side in (("p_better", "better", "higher"), ("p_worse", "worse", "lower"))
         ),
         Column("finding", "finding", "whether the named order differs from random ones", WORDS, NEITHER, PLACE),
     ),
-)  # fmt: skip
+)
 ROBUST = f"{OURS}, docs/order_robustness.md"
 ROBUSTNESS = Layout(
     "robustness",
@@ -70,22 +77,46 @@ ROBUSTNESS = Layout(
         Column("orders", "orders", "random sequences that were trained with the same seeds", COUNT, NEITHER, OURS),
         Column("seeds", "seeds", "training seeds of each of these sequences", COUNT, NEITHER, OURS),
         Column(
-            "order_sd", "sd", "standard deviation of sequences, training noise taken off", SPREAD, DOWN, ROBUST,
+            "order_sd",
+            "sd",
+            "standard deviation of sequences, training noise taken off",
+            SPREAD,
+            DOWN,
+            ROBUST,
             "sqrt(V - N): V the variance of means over seeds, N the training noise in it",
         ),
         Column(
-            "upper", "at most (95 %)", "one-sided upper bound of this standard deviation", SPREAD, DOWN, ROBUST,
-            "sqrt(V - N + sqrt((hV)^2 + (gN)^2))", "class sequences and training seeds",
+            "upper",
+            "at most (95 %)",
+            "one-sided upper bound of this standard deviation",
+            SPREAD,
+            DOWN,
+            ROBUST,
+            "sqrt(V - N + sqrt((hV)^2 + (gN)^2))",
+            "class sequences and training seeds",
         ),
         Column("margin", "margin", "the margin that --robust-within names", SPREAD, NEITHER, OURS),
         Column("ratio", "ratio", "this sd over that of --robust-baseline, on the same orders", TIMES, DOWN, ROBUST),
         Column(
-            "ratio_upper", "ratio at most (95 %)", "one-sided upper bound of the ratio", TIMES, DOWN, ROBUST,
-            "Fieller's theorem on pseudo-values, or the jackknife of the logarithm, the larger", "class sequences",
+            "ratio_upper",
+            "ratio at most (95 %)",
+            "one-sided upper bound of the ratio",
+            TIMES,
+            DOWN,
+            ROBUST,
+            "Fieller's theorem on pseudo-values, or the jackknife of the logarithm, the larger",
+            "class sequences",
         ),
-        Column("conclusion", "conclusion", "whether the method is shown to be robust to class order", WORDS, NEITHER, ROBUST),
+        Column(
+            "conclusion",
+            "conclusion",
+            "whether the method is shown to be robust to class order",
+            WORDS,
+            NEITHER,
+            ROBUST,
+        ),
     ),
-)  # fmt: skip
+)
 LAYOUTS = (NAMED, ROBUSTNESS)
 
 

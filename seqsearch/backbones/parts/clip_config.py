@@ -44,8 +44,13 @@ IMAGE_OF_OPEN_CLIP = {
     "image_size": 224,
 }
 TEXT_OF_OPEN_CLIP = {
-    "context_length": 77, "vocab_size": 49408, "width": 512, "heads": 8, "layers": 12, "mlp_ratio": 4.0,
-}  # fmt: skip
+    "context_length": 77,
+    "vocab_size": 49408,
+    "width": 512,
+    "heads": 8,
+    "layers": 12,
+    "mlp_ratio": 4.0,
+}
 """The same of open_clip."""
 WITHOUT_EFFECT = ("patch_dropout",)
 """Settings of open_clip that act in its own training alone."""

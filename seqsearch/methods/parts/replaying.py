@@ -6,6 +6,7 @@ older tasks only.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -138,6 +139,7 @@ class Replaying(Tuned):
         super().__init__(context, config)
         self.buffer = empty_reservoir(self.config.buffer_size)
 
+    @abstractmethod
     def loss(self, head: Head, new: Batch, stored: Stored) -> Tensor:
         """Loss of a step once there are stored images.
 
@@ -146,7 +148,6 @@ class Replaying(Tuned):
             new: images of the task.
             stored: gives stored images; as many as ``new`` has are meant to be drawn.
         """
-        raise NotImplementedError
 
     def fit_task(self, task: TaskData) -> FitReport:
         train, head = self.begun(task)

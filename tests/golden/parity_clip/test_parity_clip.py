@@ -28,10 +28,24 @@ TOLERANCE = 1e-5
 PROMPTS = "a photo of a {}.;a blurred drawing of the {}, in black."
 NAMES = ("goldfish", "african grey parrot", "jack-o'-lantern", "São Tomé & Príncipe")
 TEXTS = [
-    "a photo of a cat.", "", "   ", "don't THEY'RE we'll I'd it's", "Été naïve E\u0301te\u0301", "日本語のテキスト 😀👍🏽",
-    "a\t b\n\nc\u00a0d", "&amp;lt;b&amp;gt; caf&eacute;", "12345 3.14 ½ ²", "x" * 500, "word " * 200, "--- !!! ...", "ยินดีต้อนรับ",
-    "<|endoftext|> <|startoftext|>", "snake_case-name/other", "\u0130stanbul \u03a3\u0391\u03a3 ß", "\u200bzero\u200dwidth",
-]  # fmt: skip
+    "a photo of a cat.",
+    "",
+    "   ",
+    "don't THEY'RE we'll I'd it's",
+    "Été naïve E\u0301te\u0301",
+    "日本語のテキスト 😀👍🏽",
+    "a\t b\n\nc\u00a0d",
+    "&amp;lt;b&amp;gt; caf&eacute;",
+    "12345 3.14 ½ ²",
+    "x" * 500,
+    "word " * 200,
+    "--- !!! ...",
+    "ยินดีต้อนรับ",
+    "<|endoftext|> <|startoftext|>",
+    "snake_case-name/other",
+    "\u0130stanbul \u03a3\u0391\u03a3 ß",
+    "\u200bzero\u200dwidth",
+]
 OF_FTFY = ["\u2019curly\u2019", "\u201cquotes\u201d", "\ufb01ne", "\uff26\uff35", "\x01control"]
 """Texts that ftfy changes for open_clip; transformers and we leave them."""
 

@@ -111,8 +111,12 @@ CASES: dict[str, Case] = {
 
 
 _NETWORK: dict[str, Any] = {
-    "epochs": FIRST, "lr": FIRST_RATE, "backbone_lr": FIRST_RATE, "batch_size": BATCH, "weight_decay": FIRST_DECAY,
-}  # fmt: skip
+    "epochs": FIRST,
+    "lr": FIRST_RATE,
+    "backbone_lr": FIRST_RATE,
+    "batch_size": BATCH,
+    "weight_decay": FIRST_DECAY,
+}
 """The first task's training where it alone trains the network."""
 _STEPS = {"type": "MultiStep", "init_lr": FIRST_RATE, "init_epochs": FIRST, "milestones": [100], "decay": 0.1}
 _SET = {"buffer_size": EXPANDED, "gamma": 0.1, "init_weight_decay": FIRST_DECAY, "scheduler": _STEPS}

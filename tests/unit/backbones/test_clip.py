@@ -89,12 +89,14 @@ def config(**said: object) -> Callable[[Path], object]:
 
 
 CHANGES: dict[str, Callable[[Path], object]] = {
-    "another list of merges": lambda f: (f / "merges.txt").write_text(MERGES.replace("t h\n", "t i\n").replace("th e", "ti e")),
+    "another list of merges": lambda f: (f / "merges.txt").write_text(
+        MERGES.replace("t h\n", "t i\n").replace("th e", "ti e")
+    ),
     "another activation": config(text_config={**TEXT, "hidden_act": "gelu"}),
     "another norm": config(text_config={**TEXT, "layer_norm_eps": 1e-3}),
     "other heads": config(text_config={**TEXT, "num_attention_heads": 4}),
     "other pixels": lambda f: (f / "preprocessor_config.json").write_text('{"image_mean": [0.5, 0.5, 0.5]}'),
-}  # fmt: skip
+}
 
 
 def test_what_features_depend_on_is_in_the_digest(tmp_path: Path) -> None:

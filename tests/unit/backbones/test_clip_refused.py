@@ -86,46 +86,69 @@ BAD: dict[str, tuple[Spoil, str]] = {
     "not a number": (weights(lambda s: s[LAST].fill_(torch.nan)), f"{LAST} is not finite"),
     "a huge factor": (weights(lambda s: s["logit_scale"].fill_(800.0)), "logit_scale is 800: must be at most"),
     "another model": (
-        lambda f: save_file({"blocks.0.weight": torch.zeros(2)}, f / "model.safetensors"), "weights of another architecture: ",
+        lambda f: save_file({"blocks.0.weight": torch.zeros(2)}, f / "model.safetensors"),
+        "weights of another architecture: ",
     ),
     "no JSON": (lambda f: (f / "config.json").write_text("{"), "cannot be read"),
     "a part that is none": (config(text_config=[1]), "text tower is [1]: must be an object of sizes"),
-    "a huge width": (text(hidden_size=10**9), "text tower: hidden_size is 1000000000: must be a whole number from 1 to 8192"),
+    "a huge width": (
+        text(hidden_size=10**9),
+        "text tower: hidden_size is 1000000000: must be a whole number from 1 to 8192",
+    ),
     "a huge network": (text(hidden_size=8192, num_hidden_layers=200), "weights of another architecture: "),
     "no width": (config(projection_dim="24\x1b[31m"), "width of features: hidden_size is '24"),
     "heads that do not divide": (text(num_attention_heads=3), "no CLIP has these sizes"),
     "no patch": (config(vision_config={**IMAGE, "patch_size": 64}), "2 of another shape"),
-    "an unknown function": (text(hidden_act="system"), "text tower: hidden_act is 'system': must be one of quick_gelu, gelu"),
+    "an unknown function": (
+        text(hidden_act="system"),
+        "text tower: hidden_act is 'system': must be one of quick_gelu, gelu",
+    ),
     "no norm": (text(layer_norm_eps=0.0), "layer_norm_eps is 0.0: must be between 0 and 1"),
     "pixels": (
-        lambda f: (f / "preprocessor_config.json").write_text('{"image_std": [0, 1]}'), "image_std is [0, 1]: must be three",
+        lambda f: (f / "preprocessor_config.json").write_text('{"image_std": [0, 1]}'),
+        "image_std is [0, 1]: must be three",
     ),
     "another geometry": (
-        lambda f: (f / "preprocessor_config.json").write_text('{"resample": 2}'), "resample of images is 2: must be 3",
+        lambda f: (f / "preprocessor_config.json").write_text('{"resample": 2}'),
+        "resample of images is 2: must be 3",
     ),
     "too few merges": (text(vocab_size=WORDS + 1), "weights of another architecture: "),
-    "a merge less": (merges(MERGES.encode().rpartition(b"bir d")[0]), f"has {WORDS - 515} merges: must be {WORDS - 514} lines"),
+    "a merge less": (
+        merges(MERGES.encode().rpartition(b"bir d")[0]),
+        f"has {WORDS - 515} merges: must be {WORDS - 514} lines",
+    ),
     "a merge of three": (merges(MERGES.replace("t h\n", "t h e\n").encode()), "lines of two pieces behind a title"),
     "a merge of what is not": (merges(MERGES.replace("t h\n", "tx h\n").encode()), "merges.txt is no list of merges"),
     "binary": (merges(bytes(range(256))), "merges.txt cannot be read (UnicodeDecodeError)"),
     "a pipe": (lambda f: ((f / "merges.txt").unlink(), os.mkfifo(f / "merges.txt")), "it is no plain file"),
     "another vocabulary": (
-        lambda f: (f / "vocab.json").write_text('{"a": 0}'), "vocab.json is not the vocabulary that merges.txt makes",
+        lambda f: (f / "vocab.json").write_text('{"a": 0}'),
+        "vocab.json is not the vocabulary that merges.txt makes",
     ),
-}  # fmt: skip
+}
 BAD_OPEN_CLIP: dict[str, tuple[Spoil, str]] = {
     "no sizes": (without("open_clip_config.json"), "there is no open_clip_config.json beside the weights"),
     "a part that is none": (
-        lambda f: (f / "open_clip_config.json").write_text('{"model_cfg": {"vision_cfg": 3}}'), "vision_cfg is 3: must be an",
+        lambda f: (f / "open_clip_config.json").write_text('{"model_cfg": {"vision_cfg": 3}}'),
+        "vision_cfg is 3: must be an",
     ),
-    "no object": (lambda f: (f / "open_clip_config.json").write_text('{"model_cfg": 3}'), "model_cfg is 3: must be an object"),
-    "another network": (open_config("text_cfg", no_causal_mask=True), "text_cfg: 'no_causal_mask' is a setting of another"),
+    "no object": (
+        lambda f: (f / "open_clip_config.json").write_text('{"model_cfg": 3}'),
+        "model_cfg is 3: must be an object",
+    ),
+    "another network": (
+        open_config("text_cfg", no_causal_mask=True),
+        "text_cfg: 'no_causal_mask' is a setting of another",
+    ),
     "no number": (open_config("vision_cfg", layers="3"), "vision_cfg: layers is '3': must be a whole number"),
     "no width of heads": (open_config("vision_cfg", head_width=0), "vision_cfg: head_width is 0"),
     "heads wider than the tower": (open_config("vision_cfg", head_width=99), "num_attention_heads is 0: must be"),
-    "another geometry": (open_config("preprocess_cfg", resize_mode="squash"), "resize_mode of images is 'squash': must be"),
+    "another geometry": (
+        open_config("preprocess_cfg", resize_mode="squash"),
+        "resize_mode of images is 'squash': must be",
+    ),
     "missing": (weights(lambda s: s.pop("visual.proj")), "1 missing (e.g. visual.proj)"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BAD)

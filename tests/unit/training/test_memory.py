@@ -30,7 +30,7 @@ def estimate(world: World, method: str, backbone: str = "glyph_vit", images: int
 
 
 @pytest.mark.long
-@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has /proc, from which the peak of a process is read")
 @pytest.mark.parametrize(
     "step", [("finetune", "glyph_vit", "256"), ("l2p", "glyph_vit", "256"), ("finetune", "scratch:resnet32", "128")]
 )
