@@ -51,10 +51,10 @@ from torch import Tensor
 
 from seqsearch.methods.base import Caps, Context
 from seqsearch.methods.config import Config as BaseConfig
-from seqsearch.methods.config import Conflict, param
+from seqsearch.methods.config import param
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.parts import gtep
-from seqsearch.methods.parts.components import BLOCKS, orthonormal, overlap, weights
+from seqsearch.methods.parts.components import BLOCKS, Components, added, overlap, weights
 from seqsearch.methods.parts.prompts import Prompted, Prompts, PromptTraining, prefix
 
 
@@ -62,7 +62,7 @@ class CodaPrompt(Prompted):
     """Prefixes as weighted sums of components; see the module."""
 
     @dataclass(frozen=True)
-    class Config(PromptTraining):
+    class Config(Components, PromptTraining):
         epochs: int = param(
             50, "passes over a task's images", minimum=1, maximum=10_000, search=gtep.PROMPT_EPOCHS, embedded=8
         )
@@ -70,24 +70,6 @@ class CodaPrompt(Prompted):
         scheduler: str = param(
             "cosine", "how the learning rate falls", choices=("cosine", "steplr", "constant"), search=gtep.SCHEDULER
         )
-        components: int = param(
-            10,
-            "components that a task adds in each block",
-            minimum=1,
-            maximum=10_000,
-            search=gtep.COMPONENTS,
-            embedded=5,
-        )
-        length: int = param(
-            8, "of a component: half of it keys, half values", minimum=2, maximum=10_000, search=gtep.COMPONENT_LENGTH
-        )
-        mu: float = param(
-            0.0, "weight of the orthogonality of components", minimum=0.0, maximum=1e6, search=gtep.ORTHOGONALITY
-        )
-
-        def check(self) -> None:
-            if self.length % 2:
-                raise Conflict(f"length={self.length}: must be even, half of it are keys; take {self.length + 1}")
 
     config: Config
 
@@ -108,9 +90,7 @@ class CodaPrompt(Prompted):
         fresh: Prompts = {}
         for name, width in widths.items():
             draws = torch.randn(len(self.blocks), count, width, generator=task.generator(name), dtype=torch.float64)
-            old = self.prompts[name].double().cpu() if self.prompts else draws[:, :0]
-            rows = [orthonormal(new, before) for new, before in zip(draws, old, strict=True)]
-            fresh[name] = torch.stack(rows).float().to(device)
+            fresh[name] = added(draws, self.prompts.get(name)).to(device)
         return fresh
 
     def finalize(self, own: Prompts) -> Prompts:

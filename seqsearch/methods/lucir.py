@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import torch
@@ -53,11 +53,9 @@ from seqsearch.methods.base import Context, FitReport, joined
 from seqsearch.methods.config import Config as BaseConfig
 from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.cosine import class_means
 from seqsearch.methods.parts.proxies import ProxyHead, empty_proxies, load_proxies, proxies_of
-from seqsearch.methods.parts.rehearsal import RehearsalTraining, decay
-from seqsearch.methods.parts.single import DISTILLED, OneNetwork
+from seqsearch.methods.parts.single import DISTILLED, BalancedTuning, OneNetwork
 from seqsearch.methods.parts.training import Group
 
 
@@ -65,18 +63,7 @@ class LUCIR(OneNetwork[ProxyHead]):
     """A cosine classifier, distilled directions and a margin; see the module."""
 
     @dataclass(frozen=True)
-    class Config(RehearsalTraining):
-        weight_decay: float = decay(5e-4)
-        epochs: int = param(
-            160,
-            "passes over the images of a later task",
-            minimum=1,
-            maximum=10_000,
-            search=gtep.EPOCHS,
-            tiny=15,
-            tiny_search=(5, 10, 15, 20),
-            later=True,
-        )
+    class Config(BalancedTuning):
         lamb: float = param(
             5.0,
             "lambda: weight of the direction of features",
@@ -95,20 +82,14 @@ class LUCIR(OneNetwork[ProxyHead]):
             2, "K: new classes that an exemplar is compared with", minimum=1, maximum=10_000, later=True
         )
         imprint: bool = param(True, "start new rows at the mean direction of their features", later=True)
-        tuning_epochs: int = param(
-            20,
-            "passes over balanced exemplars after a later task; 0: none",
-            minimum=0,
-            maximum=10_000,
-            search=(0, 10, 20),
+        tuning_lr: float = param(
+            0.01,
+            "learning rate of the passes over balanced exemplars",
+            minimum=0.0,
+            maximum=1e30,
+            search=(0.005, 0.01, 0.05),
             later=True,
         )
-        tuning_lr: float = param(
-            0.01, "learning rate of these", minimum=0.0, maximum=1e30, search=(0.005, 0.01, 0.05), later=True
-        )
-
-        def drops(self) -> Sequence[float]:
-            return 80 / 160, 120 / 160
 
     config: Config
     caps = DISTILLED
@@ -130,7 +111,6 @@ class LUCIR(OneNetwork[ProxyHead]):
         groups, data = [Group(parameters, self.rates(task))], self.with_exemplars(task)
         report = self.train(task, data, groups, [self.backbone], loss_of)
         if task.depth and config.tuning_epochs and report.status == "ok":
-            descent = replace(config.later(), epochs=config.tuning_epochs)
             groups, data = [Group(head.parameters(), config.tuning_lr)], self.balanced(task)
 
             def tuning(part: Batch) -> Tensor:
@@ -138,7 +118,7 @@ class LUCIR(OneNetwork[ProxyHead]):
                     features = self.backbone(part.images)
                 return self._classified(head, features, part.targets, task.columns)
 
-            tuned = self.train(task, data, groups, [], tuning, phase="tuning", descent=descent)
+            tuned = self.train(task, data, groups, [], tuning, phase="tuning", descent=config.tuning())
             report = joined(report, tuned)
         return self.finish(task, head, report)
 

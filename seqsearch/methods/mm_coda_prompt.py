@@ -40,10 +40,8 @@ from torch import Tensor
 from seqsearch.backbones.parts.flava_network import ENCODERS, Encoder, FlavaNetwork, Prefixes
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint
 from seqsearch.methods.config import Config as BaseConfig
-from seqsearch.methods.config import Conflict, param
 from seqsearch.methods.data import Batch, TaskData
-from seqsearch.methods.parts import gtep
-from seqsearch.methods.parts.components import BLOCKS, orthonormal, overlap, weights
+from seqsearch.methods.parts.components import BLOCKS, Components, added, overlap, weights
 from seqsearch.methods.parts.network import saved, saved_under
 from seqsearch.methods.parts.pairs import PairMethod, pairs_of
 from seqsearch.methods.parts.pairs_prefixes import FrozenTraining
@@ -56,25 +54,8 @@ class CodaPromptPairs(PairMethod):
     """Prefixes as weighted sums of components; see the module."""
 
     @dataclass(frozen=True)
-    class Config(FrozenTraining):
-        components: int = param(
-            10,
-            "components that an experience adds in each layer",
-            minimum=1,
-            maximum=10_000,
-            search=gtep.COMPONENTS,
-            embedded=5,
-        )
-        length: int = param(
-            8, "of a component: half of it keys, half values", minimum=2, maximum=10_000, search=gtep.COMPONENT_LENGTH
-        )
-        mu: float = param(
-            0.0, "weight of the orthogonality of components", minimum=0.0, maximum=1e6, search=gtep.ORTHOGONALITY
-        )
-
-        def check(self) -> None:
-            if self.length % 2:
-                raise Conflict(f"length={self.length}: must be even, half of it are keys; take {self.length + 1}")
+    class Config(Components, FrozenTraining):
+        """Components in frozen encoders."""
 
     config: Config
     caps = Caps(backbones="pairs", design=("parameter-efficient", "expansion"))
@@ -123,9 +104,7 @@ class CodaPromptPairs(PairMethod):
                 name = f"{kind} {encoder}"
                 shape = len(layers), self.config.components, width
                 draws = torch.randn(shape, generator=task.generator(name), dtype=torch.float64)
-                old = self.pool[name].double().cpu() if self.pool else draws[:, :0]
-                rows = [orthonormal(new, before) for new, before in zip(draws, old, strict=True)]
-                found[name] = torch.stack(rows).float().to(self.context.device)
+                found[name] = added(draws, self.pool.get(name)).to(self.context.device)
         return found
 
     def _joined(self, own: Pool) -> Pool:

@@ -69,27 +69,15 @@ from seqsearch.methods.config import param
 from seqsearch.methods.data import Batch, TaskData
 from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.proxies import ProxyHead, empty_proxies, load_proxies, nca, nca_published, proxies_of
-from seqsearch.methods.parts.rehearsal import RehearsalTraining, decay
-from seqsearch.methods.parts.single import DISTILLED, OneNetwork
-from seqsearch.methods.parts.training import Descent, Group
+from seqsearch.methods.parts.single import DISTILLED, BalancedTuning, OneNetwork
+from seqsearch.methods.parts.training import Group
 
 
 class PODNet(OneNetwork[ProxyHead]):
     """Pooled outputs of all stages distilled, and a classifier of proxies; see the module."""
 
     @dataclass(frozen=True)
-    class Config(RehearsalTraining):
-        weight_decay: float = decay(5e-4)
-        epochs: int = param(
-            160,
-            "passes over the images of a later task",
-            minimum=1,
-            maximum=10_000,
-            search=gtep.EPOCHS,
-            tiny=15,
-            tiny_search=(5, 10, 15, 20),
-            later=True,
-        )
+    class Config(BalancedTuning):
         lr: float = param(
             0.1,
             "learning rate of later tasks",
@@ -128,20 +116,6 @@ class PODNet(OneNetwork[ProxyHead]):
             1.0, "lambda_f: weight of the features", minimum=0.0, maximum=1e12, search=gtep.DISTILLATION, later=True
         )
         adaptive: bool = param(True, "weigh both by sqrt(classes seen / new classes)", search=(True, False), later=True)
-        tuning_epochs: int = param(
-            20,
-            "passes over balanced exemplars after a later task; 0: none",
-            minimum=0,
-            maximum=10_000,
-            search=gtep.TUNING_EPOCHS,
-            later=True,
-        )
-        tuning_lr: float = param(
-            0.005, "learning rate of these", minimum=0.0, maximum=1e30, search=gtep.TUNING_LR, later=True
-        )
-
-        def drops(self) -> Sequence[float]:
-            return 80 / 160, 120 / 160
 
     config: Config
     caps = replace(DISTILLED, backbones="maps")
@@ -164,16 +138,12 @@ class PODNet(OneNetwork[ProxyHead]):
         groups = [Group(learned, self.rates(task))]
         report = self.train(task, self.with_exemplars(task), groups, [self.backbone], loss_of)
         if task.depth and config.tuning_epochs and report.status == "ok":
-            groups, descent = [Group(learned, config.tuning_lr)], self._tuning()
+            groups, descent = [Group(learned, config.tuning_lr)], config.tuning()
             tuned = self.train(
                 task, self.balanced(task), groups, [self.backbone], loss_of, phase="tuning", descent=descent
             )
             report = joined(report, tuned)
         return self.finish(task, head, report)
-
-    def _tuning(self) -> Descent:
-        """The descent after a later task."""
-        return replace(self.config.later(), epochs=self.config.tuning_epochs)
 
     def _loss(self, head: ProxyHead, columns: range) -> Callable[[Batch], Tensor]:
         """Of new images and exemplars, with the network as it is now for the old one."""

@@ -4,9 +4,39 @@ Rehearsal-Free Continual Learning"): the weights of an image, how new components
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 from torch.nn import functional
+
+from seqsearch.methods.config import Config, Conflict, param
+from seqsearch.methods.parts import gtep
+
+
+@dataclass(frozen=True)
+class Components(Config):
+    """Number and size of components."""
+
+    components: int = param(
+        10,
+        "components that a task adds in each layer",
+        minimum=1,
+        maximum=10_000,
+        search=gtep.COMPONENTS,
+        embedded=5,
+    )
+    length: int = param(
+        8, "of a component: half of it keys, half values", minimum=2, maximum=10_000, search=gtep.COMPONENT_LENGTH
+    )
+    mu: float = param(
+        0.0, "weight of the orthogonality of components", minimum=0.0, maximum=1e6, search=gtep.ORTHOGONALITY
+    )
+
+    def check(self) -> None:
+        if self.length % 2:
+            raise Conflict(f"length={self.length}: must be even, half of it are keys; take {self.length + 1}")
+
 
 BLOCKS = (0, 1, 2, 3, 4)
 """Layers that have components, as far as a network has these layers."""
@@ -41,3 +71,10 @@ def orthonormal(draws: Tensor, old: Tensor) -> Tensor:
         draws = draws - draws @ basis @ basis.T
     rows: Tensor = torch.linalg.qr(draws.T).Q.T.contiguous()
     return rows
+
+
+def added(draws: Tensor, known: Tensor | None) -> Tensor:
+    """New rows ``[B, m, d]`` in single precision, layer by layer, from random ``draws`` ``[B, m, d]`` float64 and the rows
+    ``known`` ``[B, M, d]`` of earlier tasks, if there are any."""
+    old = draws[:, :0] if known is None else known.double().cpu()
+    return torch.stack([orthonormal(new, before) for new, before in zip(draws, old, strict=True)]).float()

@@ -19,8 +19,8 @@ from seqsearch.methods.parts import gtep
 from seqsearch.methods.parts.head import Head, checked_finite, empty_head, load_head, uniform_head
 from seqsearch.methods.parts.herding import herding_order
 from seqsearch.methods.parts.network import embed, own_backbone, saved, saved_under
-from seqsearch.methods.parts.rehearsal import REHEARSAL, Rehearsal, RehearsalTraining
-from seqsearch.methods.parts.training import Group
+from seqsearch.methods.parts.rehearsal import REHEARSAL, Rehearsal, RehearsalTraining, decay
+from seqsearch.methods.parts.training import Descent, Group
 
 DISTILLED = replace(REHEARSAL, design=("exemplar", "full", "functional"))
 """Capabilities of methods that distil the old network's scores of old classes."""
@@ -46,6 +46,42 @@ class WeighedDistillation(RehearsalTraining):
     def drops(self) -> Sequence[float]:
         """The learning rate of later tasks falls after epochs 60, 100 and 140 of 170."""
         return 60 / 170, 100 / 170, 140 / 170
+
+
+@dataclass(frozen=True)
+class BalancedTuning(RehearsalTraining):
+    """Settings of methods that go on training on balanced exemplars after each later task: PODNet and LUCIR."""
+
+    weight_decay: float = decay(5e-4)
+    epochs: int = param(
+        160,
+        "passes over the images of a later task",
+        minimum=1,
+        maximum=10_000,
+        search=gtep.EPOCHS,
+        tiny=15,
+        tiny_search=(5, 10, 15, 20),
+        later=True,
+    )
+    tuning_epochs: int = param(
+        20,
+        "passes over balanced exemplars after a later task; 0: none",
+        minimum=0,
+        maximum=10_000,
+        search=gtep.TUNING_EPOCHS,
+        later=True,
+    )
+    tuning_lr: float = param(
+        0.005, "learning rate of these", minimum=0.0, maximum=1e30, search=gtep.TUNING_LR, later=True
+    )
+
+    def drops(self) -> Sequence[float]:
+        """The learning rate of later tasks falls after epochs 80 and 120 of 160."""
+        return 80 / 160, 120 / 160
+
+    def tuning(self) -> Descent:
+        """The descent on balanced exemplars."""
+        return replace(self.later(), epochs=self.tuning_epochs)
 
 
 class GrowingClassifier(Protocol):
