@@ -155,8 +155,8 @@ class GDDSG(Method):
         self.means, self.radii = class_shapes(features, columns, classes)
         device = self.context.device
         self._centres = self.means.to(device)
-        self._stored = torch.cdist(features.to(device), self._centres)
-        self._owners = columns.to(device)
+        if self.config.infer == "neighbours":
+            self._stored, self._owners = torch.cdist(features.to(device), self._centres), columns.to(device)
 
     def _solved(self, group: int) -> tuple[Fit, Tensor]:
         """The ridge regression of a group, and its columns."""
@@ -231,13 +231,14 @@ def grouped(means: Tensor, radii: Tensor, groups: Tensor, size: int) -> Tensor:
     for c, group in enumerate(found):
         members += [[] for _ in range(group + 1 - len(members))]
         members[group].append(c)
-    conflicts = functional.cosine_similarity(means[:, None], means[None], dim=2) > radii  # of a class with a known one
+    unit = functional.normalize(means)
+    conflicts = (unit @ unit.T > radii).numpy()  # of a class with a known one
     old, new = len(members), range(len(found), len(means))
     left = []
     placed = dict[int, int]()
     for c in new:
         for group in range(old):
-            if len(members[group]) < size and not any(bool(conflicts[c, other]) for other in members[group]):
+            if len(members[group]) < size and not conflicts[c, members[group]].any():
                 members[group].append(c)
                 placed[c] = group
                 break
@@ -247,7 +248,7 @@ def grouped(means: Tensor, radii: Tensor, groups: Tensor, size: int) -> Tensor:
     while left:
         chosen = [left[0]]
         for c in left[1:]:
-            if not any(bool(conflicts[c, other]) for other in chosen):
+            if not conflicts[c, chosen].any():
                 chosen.append(c)
         placed |= dict.fromkeys(chosen, number)
         left = [c for c in left if c not in chosen]
