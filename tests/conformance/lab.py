@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -268,6 +269,15 @@ class Lab:
         scores = method.predict(Batch(rows, self.source))
         first = sum(map(len, tasks[:t]))
         return float((scores.argmax(1).numpy() == positions + first).mean())
+
+
+@contextlib.contextmanager
+def on_one_thread(folder: Path, backbone: str = TWO_BLOCKS) -> Iterator[Lab]:
+    """A lab, with one thread while it is used: sums in another order have other bits."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield Lab(folder, backbone)
+    torch.set_num_threads(threads)
 
 
 def method_of(lab: Lab, name: str, *tasks: tuple[int, ...], **params: Any) -> Any:

@@ -12,7 +12,7 @@ import torch
 from seqsearch.core.registry import load
 from seqsearch.methods.base import Additive
 from seqsearch.states.cache import StateCache
-from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab, cases, same
+from tests.conformance.lab import TASKS, Case, Lab, cases, on_one_thread, same
 
 ONE, TWO, THREE = TASKS
 every_additive = pytest.mark.parametrize(
@@ -22,10 +22,8 @@ every_additive = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield Lab(tmp_path_factory.mktemp("lab"), TWO_BLOCKS)
-    torch.set_num_threads(threads)
+    with on_one_thread(tmp_path_factory.mktemp("lab")) as lab:
+        yield lab
 
 
 def learned(lab: Lab, case: Case, task: tuple[int, ...], *before: tuple[int, ...]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -21,6 +21,7 @@ from seqsearch.training.device import pin_threads
 from tests.golden.parity.cases import CASES
 from tests.golden.parity.ours import Bench, Source
 
+B = TypeVar("B", bound=Bench)
 RECORD = Path(__file__).with_name("public.npz")
 FILE = Path(__file__).with_name("agreement.json")
 
@@ -41,9 +42,22 @@ OTHER: dict[str, dict[str, Any]] = {
 
 
 @cache
-def record() -> dict[str, torch.Tensor]:
-    with np.load(RECORD) as file:
+def recorded(path: Path) -> dict[str, torch.Tensor]:
+    """What the public code gave, by name."""
+    with np.load(path) as file:
         return {name: torch.from_numpy(file[name]) for name in file.files if name != "digest"}
+
+
+def record() -> dict[str, torch.Tensor]:
+    return recorded(RECORD)
+
+
+def each_task(bench: B) -> Iterator[B]:
+    """A case after each of its tasks."""
+    for _ in bench.case.tasks:
+        report = bench.learn()
+        assert report.status == "ok", report
+        yield bench
 
 
 def found(name: str, key: str) -> torch.Tensor:

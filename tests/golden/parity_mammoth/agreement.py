@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
-from tests.golden.parity.agreement import gap, moved, rounded, write
+from tests.golden.parity.agreement import each_task, gap, moved, recorded, rounded, write
 from tests.golden.parity_mammoth.ours import CASES, OTHER, Bench
 from tests.golden.parity_scratch.ours import Source
 
@@ -18,20 +16,14 @@ RECORD = Path(__file__).with_name("public.npz")
 FILE = Path(__file__).with_name("agreement.json")
 
 
-@cache
-def record() -> dict[str, np.ndarray[Any, Any]]:
-    with np.load(RECORD) as file:
-        return {name: file[name] for name in file.files}
+def record() -> dict[str, torch.Tensor]:
+    return recorded(RECORD)
 
 
 def furthest(name: str, source: Source | None = None, **params: Any) -> float:
     """Largest difference of a score, after any task."""
-    bench, found = Bench(source or Source(), CASES[name], **params), []
-    for task in range(len(bench.case.tasks)):
-        report = bench.learn()
-        assert report.status == "ok", report
-        found.append(gap(bench.scores(), torch.from_numpy(record()[f"{name}/scores.{task}"])))
-    return max(found)
+    each = enumerate(each_task(Bench(source or Source(), CASES[name], **params)))
+    return max(gap(bench.scores(), record()[f"{name}/scores.{task}"]) for task, bench in each)
 
 
 def measured() -> dict[str, dict[str, float]]:

@@ -5,14 +5,12 @@ differ."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
-from tests.golden.parity.agreement import gap, moved, rounded, write
+from tests.golden.parity.agreement import each_task, gap, moved, recorded, rounded, write
 from tests.golden.parity_scratch.cases import CASES
 from tests.golden.parity_scratch.ours import Bench, Source
 
@@ -44,19 +42,13 @@ OTHER: dict[str, dict[str, Any]] = {
 """For each case, a parameter with another value."""
 
 
-@cache
 def record() -> dict[str, torch.Tensor]:
-    with np.load(RECORD) as file:
-        return {name: torch.from_numpy(file[name]) for name in file.files if name != "digest"}
+    return recorded(RECORD)
 
 
 def trained(source: Source, name: str, **params: Any) -> Iterator[Bench]:
     """A case after each of its tasks."""
-    bench = Bench(source, CASES[name], **params)
-    for _ in bench.case.tasks:
-        report = bench.learn()
-        assert report.status == "ok", report
-        yield bench
+    return each_task(Bench(source, CASES[name], **params))
 
 
 def gaps(source: Source, name: str, **params: Any) -> dict[str, float]:

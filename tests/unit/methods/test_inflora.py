@@ -16,7 +16,7 @@ from seqsearch.backbones.inject import Transformer
 from seqsearch.methods.data import Batch
 from seqsearch.methods.inflora import InfLoRA
 from seqsearch.methods.parts.low_rank import injected
-from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab
+from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab, on_one_thread
 
 ONE, TWO, THREE = TASKS
 FAST = {"lr": 0.01, "epochs": 2, "rank": 3, "optimizer": "adam"}
@@ -25,10 +25,8 @@ Array = NDArray[Any]
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield Lab(tmp_path_factory.mktemp("lab"), TWO_BLOCKS)
-    torch.set_num_threads(threads)
+    with on_one_thread(tmp_path_factory.mktemp("lab")) as lab:
+        yield lab
 
 
 def after(lab: Lab, *tasks: tuple[int, ...], **params: Any) -> InfLoRA:

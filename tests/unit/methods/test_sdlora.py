@@ -12,7 +12,7 @@ import torch
 
 from seqsearch.methods.config import build_config
 from seqsearch.methods.sdlora import SDLoRA, unit, weighted
-from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab
+from tests.conformance.lab import TASKS, TWO_BLOCKS, Case, Lab, on_one_thread
 
 ONE, TWO, THREE = TASKS
 FAST = {"lr": 0.05, "epochs": 2, "rank": 3, "magnitude": 1.0, "scheduler": "constant"}
@@ -20,10 +20,8 @@ FAST = {"lr": 0.05, "epochs": 2, "rank": 3, "magnitude": 1.0, "scheduler": "cons
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield Lab(tmp_path_factory.mktemp("lab"), TWO_BLOCKS)
-    torch.set_num_threads(threads)
+    with on_one_thread(tmp_path_factory.mktemp("lab")) as lab:
+        yield lab
 
 
 def after(lab: Lab, *tasks: tuple[int, ...], **params: Any) -> SDLoRA:
