@@ -6,7 +6,6 @@ import copy
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,7 @@ from seqsearch.backbones.parts.clip_network import OPEN_CLIP, TRANSFORMERS
 from seqsearch.core.errors import UserError
 from tests.conformance.clip import IMAGE, MERGES, OF_OPEN_CLIP, SIZES, TEXT, WORDS, opened, written
 from tests.conformance.lab import CLIP
-
-Spoil = Callable[[Path], object]
+from tests.unit.backbones.spoiled import Spoil, filled, sized, weights, without
 
 
 def refused(path: Path, item: str = "clip") -> str:
@@ -38,12 +36,8 @@ def refused(path: Path, item: str = "clip") -> str:
     return said
 
 
-def without(name: str) -> Spoil:
-    return lambda folder: (folder / name).unlink()
-
-
 def config(**said: Any) -> Spoil:
-    return lambda folder: (folder / "config.json").write_text(json.dumps({**SIZES, **said}))
+    return sized(SIZES, **said)
 
 
 def text(**said: Any) -> Spoil:
@@ -56,18 +50,8 @@ def open_config(part: str, **said: Any) -> Spoil:
     return lambda folder: (folder / "open_clip_config.json").write_text(json.dumps(whole))
 
 
-def weights(change: Callable[[dict[str, Any]], object]) -> Spoil:
-    def spoil(folder: Path) -> None:
-        file = next(folder.glob("*.safetensors"))
-        state = load_file(file)
-        change(state)
-        save_file(state, file)
-
-    return spoil
-
-
 def merges(content: bytes) -> Spoil:
-    return lambda folder: (folder / "merges.txt").write_bytes(content)
+    return filled("merges.txt", content)
 
 
 LAST = "vision_model.encoder.layers.1.self_attn.k_proj.bias"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +20,7 @@ from seqsearch.study.pair_texts import check_texts
 from tests.conformance.lab import CAPTIONED, PAIRS
 from tests.conformance.pairs import CaptionedGlyphs
 from tests.unit.backbones.small_flava import PIECES, SIZES, opened, stock, written
-
-Spoil = Callable[[Path], object]
+from tests.unit.backbones.spoiled import Spoil, filled, sized, weights, without
 
 
 @pytest.fixture
@@ -42,29 +39,16 @@ def refused(path: Path, item: str = "flava") -> str:
     return said
 
 
-def without(name: str) -> Spoil:
-    return lambda folder: (folder / name).unlink()
-
-
 def config(**said: Any) -> Spoil:
-    return lambda folder: (folder / "config.json").write_text(json.dumps({**SIZES, **said}))
+    return sized(SIZES, **said)
 
 
 def image(**said: Any) -> Spoil:
     return config(image_config={**SIZES["image_config"], **said})
 
 
-def weights(change: Callable[[dict[str, Any]], object]) -> Spoil:
-    def spoil(folder: Path) -> None:
-        state = stock().state_dict()
-        change(state)
-        save_file(state, folder / "model.safetensors")
-
-    return spoil
-
-
 def vocabulary(content: bytes) -> Spoil:
-    return lambda folder: (folder / "vocab.txt").write_bytes(content)
+    return filled("vocab.txt", content)
 
 
 LAST = "multimodal_model.encoder.layer.2.output.dense.bias"
