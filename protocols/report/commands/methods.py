@@ -56,7 +56,7 @@ FACTS = Path(__file__).with_name("method_facts.json")
 """Cost and parity by method, written by ``python -m tools.method_facts``."""
 LEGEND = (
     "year: of the paper. needs: beyond images with labels.",
-    "cost: processor time of training with default parameters, divided by that of fine-tuning (finetune; mm_lb for pairs).",
+    "cost: processor time of training on a network that the method is made for, divided by that of fine-tuning there.",
     "parity: the public code that gives the same scores from the same starts (docs/parity.md).",
     "",
     "All about one, with its parameters: seqsearch methods NAME. Set them as in --methods ranpac:M=500,er.",
