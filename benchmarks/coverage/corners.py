@@ -35,6 +35,7 @@ MEASURED = (
     "effects",
     "held_out",
     "blocks_flips",
+    "robustness",
 )
 """Modules of this folder whose results files are read."""
 COVERED, FALSE, OFTEN = 0.93, 0.06, 0.1
@@ -73,6 +74,7 @@ def corners() -> Iterator[Corner]:
             where, repeats = _where(r, "shape", "orders", "seeds"), runs["repeats"] // 2
             yield Corner("mcil", "orders differ", where, r["share"], repeats, false=True)
     yield from _of_online()
+    yield from _of_robustness()
 
 
 def _of_cldyb() -> Iterator[Corner]:
@@ -127,6 +129,19 @@ def _of_online() -> Iterator[Corner]:
             yield Corner("online", f"flip, {kind}", where, of["false"], flips["repeats"], false=True)
             if of["covered"] is not None and of["said"] >= OFTEN:
                 yield Corner("online", f"difference, {kind}", where, of["covered"], flips["repeats"] * of["said"])
+
+
+def _of_robustness() -> Iterator[Corner]:
+    found = _read("coverage_robustness")
+    for r in found["rows"]:
+        where = _where(r, *(k for k in ("shape", "orders", "seeds", "noise", "ratio") if k in r))
+        match r["row"]:
+            case "spread":
+                yield Corner("edge --robust-within", "sd over orders, at most", where, r["holds"], found["repeats"])
+            case "false":
+                yield Corner("edge --robust-within", "false: robust", where, r["share"], found["repeats"], false=True)
+            case "ratio" if r["given"] >= OFTEN:
+                yield Corner("edge --robust-within", "ratio, at most", where, r["holds"], found["repeats"] * r["given"])
 
 
 def measure(repeats: int) -> None:

@@ -1,6 +1,6 @@
 """Training throughput of every method beside the bare network, peak memory, and bytes of state.
 
-    python -m benchmarks.speed.methods [--methods a,b] [--device cpu] [--rounds 5] [--sizes] [--write]
+    python -m benchmarks.speed.methods [--methods a b] [--device cpu] [--rounds 5] [--sizes] [--write]
 
 Throughput: images per second of an epoch on the embedded ViT, one thread on a CPU. An epoch's seconds are the difference
 between a task learned with more and with fewer epochs, so that what is done once per task is left out (it has a column of its
@@ -55,12 +55,14 @@ class Needs:
     """Network passes of a method's step on a batch.
 
     Attributes:
-        full: forward and backward passes of the whole network.
+        full: forward and backward passes of the whole network, with as many images in one batch.
+        apart: forward passes of such a batch before each backward pass.
         forward: forward passes alone.
         injected: forward passes with a backward pass down to block ``block``, with ``tokens`` further input tokens.
     """
 
     full: float = 0.0
+    apart: int = 1
     forward: float = 0.0
     injected: float = 0.0
     block: int = 0
@@ -74,8 +76,8 @@ NEEDS = {
     "ewc": Needs(full=1),
     "lwf": Needs(full=1),
     "er": Needs(full=2),
-    "derpp": Needs(full=3),
-    "er_ace": Needs(full=2),
+    "derpp": Needs(full=1, apart=3),
+    "er_ace": Needs(full=1, apart=2),
     "clser": Needs(full=2, forward=2),
     "afec": Needs(full=3),
     "l2p": Needs(injected=1, tokens=10),
@@ -94,14 +96,14 @@ def stepwise(task: TaskData, batch_size: int, step: Callable[[Tensor, Tensor], N
     return time.perf_counter() - start
 
 
-def bare_full(trainer: Trainer, backbone: str, task: TaskData, batch_size: int) -> float:
-    """A plain timm training loop."""
+def bare_full(trainer: Trainer, backbone: str, task: TaskData, batch_size: int, apart: int) -> float:
+    """A plain timm training loop, with ``apart`` forward passes a step."""
     model = trainer.world.backbone(backbone).module().to(trainer.device)
     head = nn.Linear(trainer.world.backbone(backbone).dim, len(task.columns)).to(trainer.device)
     optimizer = torch.optim.SGD([*model.parameters(), *head.parameters()], lr=1e-4, momentum=0.9)
 
     def step(images: Tensor, targets: Tensor) -> None:
-        loss = nn.functional.cross_entropy(head(model(images)), targets)
+        loss = torch.stack([nn.functional.cross_entropy(head(model(images)), targets) for _ in range(apart)]).sum()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -202,7 +204,8 @@ class Subject:
         data = self._data(method, self.at)
         seconds = 0.0
         if needs.full:
-            seconds += bare_full(self.trainer, self.backbone, data, math.ceil(size * needs.full)) * needs.full
+            images = math.ceil(size * needs.full)
+            seconds += bare_full(self.trainer, self.backbone, data, images, needs.apart) * needs.full
         if needs.forward:
             seconds += needs.forward * bare_forward(self.trainer, self.backbone, data, size)
         if needs.injected:

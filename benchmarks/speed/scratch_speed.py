@@ -2,10 +2,12 @@
 
     python -m benchmarks.speed.scratch_speed [--backbone scratch:resnet32] [--rounds 5] [--write]
 
-For each method the seconds of one epoch of its second task (what two epochs take less what one takes: choosing exemplars and
-the like drop out), beside a plain loop over the same tensors with the same networks, batch size, augmentation, loss and
-optimiser, taken in turns; the median of the ratios of ``--rounds`` turns and their range. One thread. Bytes: what the folder
-of states holds more after each of three tasks, beside the bytes of the tensors that are new.
+For each method the seconds of one epoch, as the difference between trainings with three epochs and with one, so that the
+choice of exemplars and the like drop out. It is an epoch of the second task, or of the first if only the first trains the
+network. Beside it a plain loop runs over the same tensors with the same networks, batch size, augmentation, losses and
+optimiser, in turns. The median of the ratios of ``--rounds`` turns and their range are printed. One thread.
+
+Bytes: what the folder of states holds more after each of three tasks, beside the bytes of the tensors that are new.
 """
 
 from __future__ import annotations
@@ -24,8 +26,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from benchmarks.common.results import write_result
+from seqsearch.backbones.parts.resnet import without_last_activation
 from seqsearch.core.grammar import parse_item
 from seqsearch.core.types import Edge, StateKey
+from seqsearch.methods.base import Method
 from seqsearch.methods.parts.augmentation import policy
 from seqsearch.states.folder import StateFolder
 from seqsearch.storage.files import cache_root
@@ -36,19 +40,28 @@ from seqsearch.training.world import World
 
 POOL, CLASSES = "glyphs:classes=12,train=60,reward=4,test=4", 4
 MEMORY, BATCH = 120, 64
-METHODS = ("replay", "der")
+METHODS = {"replay": 2, "lucir": 2, "der": 2, "acil": 1, "fetril": 1}
+"""The task of each method that is measured."""
 
 
 def key_of(world: World, name: str, backbone: str, epochs: int, tasks: int) -> StateKey:
-    """Of ``tasks`` tasks, the later ones trained for ``epochs``."""
-    params = f"epochs={epochs},first_epochs=1,batch_size={BATCH},memory={MEMORY},scheduler=constant"
+    """Of ``tasks`` tasks, the last trained for ``epochs``."""
+    params = f"epochs={epochs},batch_size={BATCH},scheduler=constant"
+    if METHODS.get(name) != 1:
+        params += f",first_epochs=1,memory={MEMORY}"
     spec = world.spec(parse_item(f"{name}:{params}", "method"), backbone)
     return StateKey(spec, 0, 0, tuple(world.task(range(t * CLASSES, (t + 1) * CLASSES)) for t in range(tasks)))
 
 
+def before(trainer: Trainer, key: StateKey) -> Method:
+    """The method before the last task of a key."""
+    tasks = len(key.prefix) - 1
+    return trainer.state(key.after(tasks), [], keep=True) if tasks else trainer.fresh(key)
+
+
 def of_method(trainer: Trainer, key: StateKey) -> float:
-    """Seconds of learning the second task from the state after the first."""
-    method = trainer.state(key.after(1), [], keep=True)
+    """Seconds of learning the last task."""
+    method = before(trainer, key)
     data = trainer.scenario.data(method, key)
     _ = data.train.images
     began = time.perf_counter()
@@ -56,28 +69,37 @@ def of_method(trainer: Trainer, key: StateKey) -> float:
     return time.perf_counter() - began
 
 
-def bare(trainer: Trainer, key: StateKey, grown: bool, epochs: int) -> float:
-    """Seconds of a plain loop over what `of_method` learns from, with as many networks."""
-    method = trainer.state(key.after(1), [], keep=True)
+def bare(trainer: Trainer, key: StateKey, name: str, epochs: int) -> float:
+    """Seconds of a plain loop over what `of_method` learns from, with the networks and losses of the method."""
+    method = before(trainer, key)
     source = trainer.source(key.method.backbone)
     data, context = trainer.scenario.data(method, key), WorkerContext(source, 0, 0)
     rows = torch.cat([torch.from_numpy(data.train.indices), torch.from_numpy(method.exemplars())])
-    images, labels = source.images(rows.numpy()), torch.arange(len(rows)) % (2 * CLASSES)
+    classes = len(key.prefix) * CLASSES
+    images, labels = source.images(rows.numpy()), torch.arange(len(rows)) % classes
     network = context.fresh_backbone().train()
+    if name == "lucir":
+        without_last_activation(network)
     old = copy.deepcopy(network).eval().requires_grad_(False)
-    head = nn.Linear((1 + grown) * context.dim, 2 * CLASSES)
+    head = nn.Linear((2 if name == "der" else 1) * context.dim, classes)
     aside = nn.Linear(context.dim, CLASSES + 1)
     optimizer = torch.optim.SGD([*network.parameters(), *head.parameters(), *aside.parameters()], 0.1, 0.9, 0, 5e-4)
     augment, draw = policy(context, "pycil"), torch.Generator().manual_seed(0)
 
     def loss_of(x: Tensor, y: Tensor) -> Tensor:
         new = network(x)
-        if not grown:
+        if name not in ("der", "lucir"):
             return functional.cross_entropy(head(new), y)
         with torch.no_grad():
             known = old(x)
-        loss = functional.cross_entropy(head(torch.cat([known, new], 1)), y)
-        return loss + functional.cross_entropy(aside(new), (y - CLASSES + 1).clamp(min=0))
+        if name == "der":
+            loss = functional.cross_entropy(head(torch.cat([known, new], 1)), y)
+            return loss + functional.cross_entropy(aside(new), (y - CLASSES + 1).clamp(min=0))
+        cosines = functional.normalize(new) @ functional.normalize(head.weight).T
+        stored = y < CLASSES
+        apart = cosines[stored, CLASSES:].topk(2, dim=1).values - cosines[stored].gather(1, y[stored, None])
+        loss = functional.cross_entropy(16 * cosines, y) + functional.relu(0.5 + apart).mean()
+        return loss + 1 - functional.cosine_similarity(new, known).mean()
 
     began = time.perf_counter()
     for _ in range(epochs):
@@ -96,14 +118,14 @@ def ratios(name: str, backbone: str, augment: str, rounds: int) -> list[float]:
     with tempfile.TemporaryDirectory() as states:
         world = World(POOL, 0, str(cache_root()), states, augment=augment)
         trainer = Trainer(world)
-        keys = {epochs: key_of(world, name, backbone, epochs, 2) for epochs in (1, 3)}
+        keys = {epochs: key_of(world, name, backbone, epochs, METHODS[name]) for epochs in (1, 3)}
 
         def of_epoch(seconds: Callable[[int], float]) -> float:
             return (seconds(3) - seconds(1)) / 2
 
         def turn() -> float:
             ours = of_epoch(lambda n: of_method(trainer, keys[n]))
-            return ours / of_epoch(lambda n: bare(trainer, keys[n], name == "der", n))
+            return ours / of_epoch(lambda n: bare(trainer, keys[n], name, n))
 
         turn()  # the first pays for compiling and caches
         return [turn() for _ in range(rounds)]
