@@ -1,4 +1,4 @@
-"""Training throughput of every method beside the bare network, peak memory, and bytes of state.
+"""Training throughput of methods for pre-trained networks beside the bare network, peak memory, and bytes of state.
 
     python -m benchmarks.speed.methods [--methods a b] [--device cpu] [--rounds 5] [--sizes] [--write]
 
@@ -35,6 +35,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.common.results import RESULTS, write_result
+from benchmarks.speed.costs import PRETRAINED, setting_of
 from seqsearch.backbones.inject import Transformer
 from seqsearch.core.grammar import Item, Value, parse_item
 from seqsearch.core.registry import load, names
@@ -239,8 +240,14 @@ def _finish(device: torch.device) -> None:
         torch.cuda.synchronize()
 
 
-DEFAULT = [*(name for name in names("method") if name != "joint"), "ranpac:adapt=adapter"]
-"""All methods; `joint` is finetune on more images."""
+NOT_TRAINED = "joint", "zero_shot"
+"""`joint` is finetune on more images."""
+
+
+def made_for_this() -> list[str]:
+    """All methods that are made for a pre-trained network of images."""
+    found = [name for name in names("method") if name not in NOT_TRAINED and setting_of(name) == PRETRAINED]
+    return [*found, "ranpac:adapt=adapter"]
 
 
 def throughput(text: str, backbone: str, device: str, rounds: int) -> dict[str, float]:
@@ -294,7 +301,7 @@ def size(text: str) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--methods", nargs="*", default=DEFAULT)
+    parser.add_argument("--methods", nargs="*", default=made_for_this())
     parser.add_argument("--backbone", default="glyph_vit")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--rounds", type=int, default=5)

@@ -58,6 +58,7 @@ def test_facts_are_those_of_the_measurements_and_of_the_comparisons() -> None:
     assert measured == set(names("method")) - {"zero_shot"}, "run benchmarks.speed.costs --add"
     assert set(CODES) == {file.parent.name for file in GOLDEN.glob("parity*/agreement.json")}
     assert parity()["aper_adapter"] == "PILOT"
+    assert f"Of the methods, {len(parity())} are compared with public code" in (ROOT / "README.md").read_text()
 
 
 def test_the_list_has_every_method_once_in_its_group_by_year() -> None:
