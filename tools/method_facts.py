@@ -46,7 +46,7 @@ def facts() -> dict[str, dict[str, Any]]:
     costs = json.loads(COSTS.read_text())["methods"]
     compared, found = parity(), dict[str, dict[str, Any]]()
     for name in names("method"):
-        own = {"cost": costs[name]["cost"]} if name in costs else {}
+        own = costs.get(name, {})
         found[name] = own | ({"parity": compared[name]} if name in compared else {})
     return found
 

@@ -7,6 +7,7 @@ A test compares what is there with what this writes.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,10 @@ from protocols.report.commands.methods import (
     variant_of,
 )
 from protocols.report.table import of_words
-from seqsearch.core.registry import names
+from seqsearch.core.registry import declared, names
 from seqsearch.core.text import counted
 from seqsearch.methods.base import DESIGN
-from seqsearch.methods.config import TINY
+from seqsearch.methods.config import SCRATCH, TINY, build_config
 
 DOCS = Path(__file__).parents[1] / "docs"
 BEGIN, END = (
@@ -64,7 +65,7 @@ def page(name: str) -> str:
         "",
         "## Capabilities",
         "",
-        *_capabilities(m["caps"]),
+        *_capabilities(m["name"], m["caps"]),
     ]
     if m["parameters"]:
         lines += ["", "## Parameters", "", *_parameters(m["parameters"], embedded_of(m["caps"]))]
@@ -132,24 +133,37 @@ def markdown(text: str) -> str:
     return re.sub(r"``(.+?)``", r"`\1`", text, flags=re.DOTALL)
 
 
-def _capabilities(caps: dict[str, Any]) -> list[str]:
-    fixed = caps["order_invariant_after"]
-    reads = "features of the frozen backbone only: no image is decoded" if caps["input"] == "frozen" else "images"
-    reads += {"pairs": " and their texts", "names": ", and names of classes"}.get(caps["backbones"], "")
+def _capabilities(name: str, caps: dict[str, Any]) -> list[str]:
+    kind = declared("method", name)
+    scratch = dataclasses.asdict(kind.capabilities(build_config(kind, {}, f"{SCRATCH}resnet32")))
+    reads, order = _reads(caps), _fixed(caps)
     both = caps["pairs"] or (caps["input"] == "frozen" and caps["backbones"] == "any")
-    after = f" after the first {counted(fixed, 'task')}" if fixed else ""
-    order = "matters" if fixed is None else f"cannot change the final model{after}"
     lines = [
         f"- design (CLDyB Table 3): {', '.join(caps['design']) or 'none of the columns'}",
         f"- reads {reads}" + ("; stores training images (as rows)" if caps["needs_exemplars"] else ""),
         f"- the order of the tasks {order}",
         f"- backbones: {BACKBONES[caps['backbones']]}{', also those of image-text pairs' if both else ''}",
     ]
+    if (_reads(scratch), _fixed(scratch)) != (reads, order):
+        lines.append(f"- from scratch it reads {_reads(scratch)}, and the order of the tasks {_fixed(scratch)}")
     if caps["needs_val"]:
         lines.append("- uses the validation images of a task")
     if caps["capacity"] is not None:
         lines.append(f"- learns at most {caps['capacity']} tasks with its defaults")
     return lines
+
+
+def _reads(caps: dict[str, Any]) -> str:
+    """What a method reads."""
+    reads = "features of the frozen backbone only: no image is decoded" if caps["input"] == "frozen" else "images"
+    return reads + {"pairs": " and their texts", "names": ", and names of classes"}.get(caps["backbones"], "")
+
+
+def _fixed(caps: dict[str, Any]) -> str:
+    """What the order of the tasks does to a method."""
+    fixed = caps["order_invariant_after"]
+    after = " after the first task" if fixed == 1 else f" after the first {counted(fixed, 'task')}" if fixed else ""
+    return "matters" if fixed is None else f"cannot change the final model{after}"
 
 
 def _parameters(parameters: list[dict[str, Any]], embedded: str) -> list[str]:

@@ -1,12 +1,13 @@
 """Final accuracy of each method on the glyph pool in a 5 x 10 sequence, beside `finetune` and the upper bound.
 
-    python -m benchmarks.learning.learnability [--methods a,b:x=1] [--seeds 3] [--part test] [--write] [--add]
+    python -m benchmarks.learning.learnability [--methods a,b:x=1] [--seeds 3] [--first-seed 0] [--part test]
+        [--write [NAME]] [--add]
 
 Each seed is a random class sequence and a training seed of its own, the same for every method. The backbone is
 ``glyph_vit``, with one thread, in this process. ``Acc`` is the mean accuracy over all classes after the last task,
 ``ALA`` the accuracy right after learning, ``AFM`` forgetting (`seqsearch.stats.accuracy`). Hyperparameters are the
-methods' defaults. To choose settings use ``--part reward``. Methods do not learn from these images, and no result is
-reported on them.
+methods' defaults. To choose settings use ``--part reward --first-seed 100 --write glyph_settings``. Methods do not learn
+from these images, and the sequences are others than those of the reported results.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import json
 import statistics
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +40,8 @@ TASKS, CLASSES = 5, 10
 
 @dataclass(frozen=True)
 class Row:
-    """One method: means over seeds, the standard deviation of Acc, and seconds of training and evaluation per task."""
+    """One method: means over seeds, the standard deviation of Acc, seconds of training and evaluation per task, and Acc of each
+    seed."""
 
     acc: float
     std: float
@@ -47,6 +50,7 @@ class Row:
     seconds: float
     bytes: int
     status: str = "ok"
+    accs: Sequence[float] = ()
 
 
 def sequence(world: World, seed: int, tasks: int = TASKS, classes: int = CLASSES) -> tuple[Task, ...]:
@@ -72,11 +76,11 @@ def learned(
     return results, rollout
 
 
-def evaluated(world: World, spec: MethodSpec, seeds: int, part: str) -> Row:
-    """Train and evaluate one method on ``seeds`` sequences."""
+def evaluated(world: World, spec: MethodSpec, seeds: range, part: str) -> Row:
+    """Train and evaluate one method on the sequences of these ``seeds``."""
     accs, alas, afms, size, start = [], [], [], 0, time.perf_counter()
     evaluator = InlineEvaluator(world)
-    for seed in range(seeds):
+    for seed in seeds:
         results, rollout = learned(evaluator, spec, sequence(world, seed), seed, part)
         last = results[-1]
         if last.status != "ok":
@@ -86,31 +90,33 @@ def evaluated(world: World, spec: MethodSpec, seeds: int, part: str) -> Row:
         alas.append(metrics.ala(accuracy))
         afms.append(metrics.afm(accuracy))
         size = evaluator.trainer.kept_bytes(last.state)
-    seconds = (time.perf_counter() - start) / (seeds * TASKS)
-    spread = statistics.stdev(accs) if seeds > 1 else 0.0
-    return Row(statistics.mean(accs), spread, statistics.mean(alas), statistics.mean(afms), seconds, size)
+    seconds = (time.perf_counter() - start) / (len(seeds) * TASKS)
+    spread = statistics.stdev(accs) if len(seeds) > 1 else 0.0
+    return Row(statistics.mean(accs), spread, statistics.mean(alas), statistics.mean(afms), seconds, size, accs=accs)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--methods", default=",".join(names("method")))
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--part", choices=("test", "reward"), default="test")
     parser.add_argument("--pool", default="glyphs")
     parser.add_argument("--backbone", default="glyph_vit")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--write", nargs="?", const="learnability", metavar="NAME", help="file in benchmarks/results")
     parser.add_argument("--add", action="store_true", help="keep what the file has of other methods")
     options = parser.parse_args()
     pin_threads()
+    seeds = range(options.first_seed, options.first_seed + options.seeds)
     rows: dict[str, Row] = {}
     if options.add:
-        written = json.loads((RESULTS / "learnability.json").read_text())["methods"]
+        written = json.loads((RESULTS / f"{options.write}.json").read_text())["methods"]
         rows = {name: Row(**row) for name, row in written.items()}
     print(f"{'method':40s}   Acc    std    ALA    AFM   s/task   state")
     for item in parse_items(options.methods, "method"):
         with tempfile.TemporaryDirectory() as states:
             world = World(options.pool, 0, str(cache_root()), states)
-            row = evaluated(world, world.spec(item, options.backbone), options.seeds, options.part)
+            row = evaluated(world, world.spec(item, options.backbone), seeds, options.part)
         rows[item.text] = row
         if row.status != "ok":
             print(f"{item.text:40s}  {row.status}", flush=True)
@@ -122,10 +128,11 @@ def main() -> None:
             "pool": options.pool,
             "part": options.part,
             "seeds": options.seeds,
+            "first_seed": options.first_seed,
             "tasks": TASKS,
             "classes": CLASSES,
         }
-        write_result("learnability", {**settings, "methods": {name: vars(row) for name, row in rows.items()}})
+        write_result(options.write, {**settings, "methods": {name: vars(row) for name, row in rows.items()}})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What captions of glyphs give away at test time: methods with whole test texts, class-free ones, and none.
 
-    python -m benchmarks.learning.text_at_test [--methods a,b:x=1] [--seeds 6] [--half 1] [--write]
+    python -m benchmarks.learning.text_at_test [--methods a,b:x=1] [--seeds 6] [--half 1] [--write [NAME]]
 
 The pool and the experiences are those of `seqsearch demo mcil`. Each seed is a random class order and a training seed of its
 own, the same for every method. A state is trained once and evaluated three times, as `seqsearch mcil --text-at-test` evaluates
@@ -156,7 +156,7 @@ def main() -> None:
     parser.add_argument(
         "--half", type=int, choices=(1, 2), default=1, help="of the pool's classes; 2: to choose settings"
     )
-    parser.add_argument("--write", action="store_true", help="write benchmarks/results/text_at_test.json")
+    parser.add_argument("--write", nargs="?", const="text_at_test", metavar="NAME", help="file in benchmarks/results")
     a = parser.parse_args()
     pin_threads()
     by_method = {}
@@ -173,7 +173,7 @@ def main() -> None:
     for row in (*rows, *alone):
         print("  ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()))
     if a.write:
-        write_rows("text_at_test", {"seeds": a.seeds, "draws": DRAWS, "rows": rows, "text_alone": alone})
+        write_rows(a.write, {"seeds": a.seeds, "half": a.half, "draws": DRAWS, "rows": rows, "text_alone": alone})
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ def main() -> None:
         if setting not in bare:
             seconds(setting.finetune, setting)  # what is computed once
             bare[setting] = seconds(setting.finetune, setting)
-        took = seconds(name, setting)
+        took = bare[setting] if name == setting.finetune else seconds(name, setting)
         costs[name] = {"backbone": setting.backbone, "cost": float(f"{took / bare[setting]:.2g}")}
         print(f"{name:16s}{setting.backbone:18s}{took:8.2f} s{took / bare[setting]:8.2f}", flush=True)
     if options.write:

@@ -122,7 +122,7 @@ def _lost(data: RunResults, method: str, found: Sequence[TaskSequence], random: 
     missing, bad = sum(g is None for g in got), [g.status for g in got if g is not None and not g.complete]
     parts = [f"{missing} of {len(got)} re-scored rollouts are missing (interrupted?)"] if missing else []
     if bad:
-        parts.append(f"{len(bad)} of {len(got)} re-scored rollouts did not end well ({', '.join(sorted(set(bad)))})")
+        parts.append(f"{len(bad)} of {len(got)} re-scored rollouts failed ({', '.join(sorted(set(bad)))})")
     return " and ".join(parts)
 
 

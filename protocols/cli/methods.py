@@ -11,6 +11,7 @@ from rich.text import Text
 
 from protocols.cli.completion import learning, named
 from protocols.cli.grouped import TRACEBACK
+from protocols.cli.options import weights_of
 from protocols.report.commands.methods import describe, method_table, methods_json, parameters
 from protocols.report.terminal import stacked
 from protocols.report.text import duration, show
@@ -110,7 +111,7 @@ def check(method: str, backbone: str | None, weights: str | None, learner: bool)
     from seqsearch.check.run import compared_accuracies, embedded_backbone
 
     backbone = backbone or embedded_backbone(method, learner)
-    files = {backbone: weights} if weights else None
+    files = weights_of(backbone, weights)
     findings = findings_of(method, backbone, files, learner, _tell_time)
     broken = _printed(findings)
     of_methods = any(f.contract == "C10" for f in findings)

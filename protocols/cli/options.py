@@ -159,3 +159,8 @@ def given(context: click.Context, names: set[str]) -> set[str]:
     """Those of ``names`` that the user set, on the command line or in the YAML file."""
     default = (click.core.ParameterSource.DEFAULT, None)
     return {n for n in names if context.get_parameter_source(n) not in default}
+
+
+def weights_of(backbone: str, file: str | None) -> dict[str, str] | None:
+    """The file of ``--weights`` by backbone. The file may also be written as other commands have it, ``BACKBONE=FILE``."""
+    return {backbone: file.removeprefix(f"{backbone}=")} if file else None

@@ -14,6 +14,7 @@ from actors.options import DEVICES
 from protocols.cli.completion import POOLS, named
 from protocols.cli.ending import last_words
 from protocols.cli.grouped import Commands
+from protocols.cli.options import weights_of
 from protocols.cli.pool_fetch import fetch
 from protocols.cli.pool_sources import (
     asked_captions,
@@ -265,6 +266,6 @@ def _compared(pools: Union, against: str, look_alikes: str | None, weights: str 
 
     backbone = None
     if look_alikes:
-        backbone = build_backbone(look_alikes, {look_alikes: weights} if weights else None)
+        backbone = build_backbone(look_alikes, weights_of(look_alikes, weights))
         check_frozen(look_alikes, backbone)
     return compared(pools, Union([build_pool(text) for text in pool_texts(against)]), backbone, device)

@@ -12,7 +12,7 @@ import click
 
 from actors.options import DEVICES
 from protocols.cli.completion import POOLS, named
-from protocols.cli.options import given
+from protocols.cli.options import given, weights_of
 from protocols.cli.types import Choice, Whole
 from protocols.report.heatmap import ENDINGS, write_heatmap
 from seqsearch.core.errors import UserError
@@ -133,7 +133,7 @@ def similarity(
         device = _device(device) if encoder else "cpu"
         found = from_names(_pool_names(pool, names) if pool or names is None else names, encoder, device, template)
     elif kind := LOOKS.get(source):
-        files = {backbone: weights} if weights else None
+        files = weights_of(backbone, weights)
         found = _to_model(kind, pool or "glyphs", names, method, backbone, files, images, seed, _device(device))
     else:
         own = _pool_names(pool, names) if pool else names

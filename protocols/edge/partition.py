@@ -74,8 +74,8 @@ def partition_of(fixed: bool, sizes: Sequence[int], seed: int, orders: Sequence[
         return free
     if len(set(sizes)) > 1:
         raise UserError(
-            f"--partition fixed permutes tasks, which then need one size, not {min(sizes)} to {max(sizes)} classes: choose "
-            "--tasks and --classes so, and leave --initial-classes out"
+            f"--partition fixed permutes tasks of one size, and {sum(sizes)} classes in {len(sizes)} tasks have {min(sizes)} to "
+            f"{max(sizes)}: choose --tasks and --classes that divide, and leave --initial-classes out"
         )
     given = orders[0] if orders else free.random(seed, 0)
     tasks = sorted(tuple(sorted(task)) for task in given)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from protocols.edge.groups import Group
 from seqsearch.core.grammar import parse_items
+from seqsearch.core.types import ClassId
 from seqsearch.results.run import RunResults
 from seqsearch.stats.robustness import OrderSpread, SpreadRatio, order_spread, spread_ratio
 
@@ -37,13 +38,30 @@ def robustness(data: RunResults, methods: Sequence[tuple[str, dict[str, Group]]]
     margin = data.setting("robust_within")
     if not isinstance(margin, float | int) or not margin:
         return [None] * len(methods)
-    baseline = _baseline(data)
-    base = next((groups["crossed"] for name, groups in methods if name == baseline), None)
+    baseline, different = _baseline(data), _different(data)
+    of = {name: _only(groups["crossed"], different) for name, groups in methods}
+    base = of.get(baseline)
     found: list[Robustness | None] = []
-    for name, groups in methods:
-        ratio = _ratio(groups["crossed"], base) if base is not None and name != baseline else None
-        found.append(Robustness(order_spread(groups["crossed"].accuracy), float(margin), ratio, baseline))
+    for name, own in of.items():
+        ratio = _ratio(own, base) if base is not None and name != baseline else None
+        found.append(Robustness(order_spread(own.accuracy), float(margin), ratio, baseline))
     return found
+
+
+def _different(data: RunResults) -> set[str]:
+    """Random sequences, each order once. A repeated order has the same training noise, so it tells nothing new."""
+    first: dict[tuple[frozenset[ClassId], ...], str] = {}
+    for s in data.sequences:
+        if s.kind == "random":
+            first.setdefault(tuple(frozenset(task.classes) for task in s.tasks), s.sequence_id)
+    return set(first.values())
+
+
+def _only(group: Group, names: Collection[str]) -> Group:
+    """Those of its sequences that have these names."""
+    at = [place for place, name in enumerate(group.names) if name in names]
+    kept, S = tuple(group.names[i] for i in at), tuple(group.S[i] for i in at)
+    return Group(kept, S, group.accuracy[at])
 
 
 def _baseline(data: RunResults) -> str:
@@ -56,6 +74,5 @@ def _baseline(data: RunResults) -> str:
 
 def _ratio(own: Group, base: Group) -> SpreadRatio:
     """On the sequences that both methods were evaluated on."""
-    both = [name for name in own.names if name in base.names]
-    tables = [g.accuracy[[g.names.index(name) for name in both]] for g in (own, base)]
-    return spread_ratio(*tables)
+    both = set(own.names) & set(base.names)
+    return spread_ratio(*(_only(g, both).accuracy for g in (own, base)))

@@ -31,7 +31,7 @@ from protocols.edge.plan import (
 )
 from protocols.edge.sources import SimilaritySource
 from protocols.edge.study import EdgeStudy
-from protocols.edge.trained import Trained, crossed_orders, expected
+from protocols.edge.trained import Trained, expected
 from protocols.running.protocol import Exported, ProtocolRun
 from protocols.running.session import Session
 from seqsearch.core.outcomes import Outcome
@@ -199,7 +199,7 @@ class EdgeRun(ProtocolRun):
     def random(self, number: int) -> Trained:
         """A random sequence: with a seed of its own, the first ones with the scoring seeds, too."""
         t = self.study.settings
-        crossed = scoring(t.score_seeds) if number < crossed_orders(t) else ()
+        crossed = scoring(t.score_seeds) if number < t.crossed else ()
         tasks = self.study.partition.random(t.seed, number)
         return Trained(f"random-{number}", "random", tasks, (of_order(number), *crossed))
 

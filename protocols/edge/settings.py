@@ -23,6 +23,9 @@ NAMED_ORDERS = ("greedy-dissimilar", "periphery-to-core")
 """Of ``--heuristics`` (`seqsearch.extremes.heuristics`)."""
 FEWEST_ORDERS, FEWEST_SEEDS_OF_ORDERS = 20, 2
 """Orders and seeds that a bound of the spread over orders takes (`seqsearch.stats.robustness`)."""
+DEFAULT_CROSSED = 4
+WIDEST_MARGIN = 0.5
+"""No standard deviation of numbers from 0 to 1 is larger."""
 FEWEST_FITTED, FEWEST_SEEDS = 10, 5
 """Random sequences that a fit takes, and fresh seeds that an interval takes (`distribution.ridge`, `shared_seeds`)."""
 
@@ -69,7 +72,7 @@ class EdgeSettings(ExtremesSettings, StudySettings):
         group="search",
     )
     crossed_orders: int = setting(
-        4,
+        DEFAULT_CROSSED,
         "Random sequences trained with the --score-seeds, too: they part training noise from order.",
         minimum=0,
         maximum=100_000,
@@ -175,10 +178,20 @@ class EdgeSettings(ExtremesSettings, StudySettings):
                 f"({self.fit_extremes})"
             )
 
+    @property
+    def crossed(self) -> int:
+        """Random sequences that are trained with the scoring seeds, too: with ``--enumerate`` all, which costs nothing."""
+        return self.random_sequences if self.enumerate else min(self.crossed_orders, self.random_sequences)
+
     def _check_robust(self) -> None:
         """Raises UserError: nothing could be said of the spread over orders, or the baseline is no method of the run."""
+        if self.robust_within >= WIDEST_MARGIN:
+            raise UserError(
+                f"--robust-within {self.robust_within:g} is {100 * self.robust_within:g} percentage points, and no sd of "
+                f"accuracies is larger than {100 * WIDEST_MARGIN:g}: for 1 percentage point give 0.01"
+            )
         name = "--random-sequences" if self.enumerate else "--crossed-orders"
-        orders = self.random_sequences if self.enumerate else min(self.crossed_orders, self.random_sequences)
+        orders = self.crossed
         if self.score_seeds < FEWEST_SEEDS_OF_ORDERS:
             raise UserError(
                 f"--robust-within: one training seed for each order cannot separate training noise from the effect of order: "
@@ -203,6 +216,11 @@ class EdgeSettings(ExtremesSettings, StudySettings):
         seeds = {"--score-seeds": self.score_seeds, **each}
         check_trainings({"--random-sequences": self.random_sequences, **each})
         check_trainings({"--crossed-orders": self.crossed_orders, **seeds})
+        if self.crossed_orders > max(DEFAULT_CROSSED, self.random_sequences):
+            raise UserError(
+                f"--crossed-orders {self.crossed_orders}: there are {self.random_sequences} random sequences, raise "
+                "--random-sequences"
+            )
         check_trainings({"--extremes": self.extremes, "hard and easy": 2, **seeds})
         check_trainings({"--heuristics": len(self.named_orders()), **seeds})
         if self.until:

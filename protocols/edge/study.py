@@ -10,7 +10,7 @@ import numpy as np
 
 from protocols.edge.partition import Partition, partition_of
 from protocols.edge.plan import objective_of
-from protocols.edge.settings import EdgeSettings
+from protocols.edge.settings import FEWEST_ORDERS, EdgeSettings
 from protocols.edge.sources import SimilaritySource, classes_in_play, others_of, source_of
 from seqsearch.backbones.base import FromScratch
 from seqsearch.core.digests import digest_of
@@ -95,6 +95,8 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
             f"--enumerate: {len(indices)} classes in {settings.tasks} tasks have {there:,} sequences, more than "
             f"--enumerate-limit {settings.enumerate_limit:,}: have fewer classes in play (--classes), or raise the limit"
         )
+    if settings.robust_within:
+        _check_different(settings, partition)
     check_memory(methods, len(indices))
     check_images(world, indices)
     similarity = source_of(settings.similarity, settings, names, directory)
@@ -124,6 +126,19 @@ def prepare(settings: EdgeSettings, states: Path, device: str, directory: Path |
         orders,
         partition,
     )
+
+
+def _check_different(settings: EdgeSettings, partition: Partition) -> None:
+    """Raises UserError: too few of the random orders differ for a bound of the spread over orders."""
+    different = len({partition.random(settings.seed, number) for number in range(settings.crossed)})
+    if different < FEWEST_ORDERS:
+        possible = number_of_sequences(partition.units)
+        few = possible < FEWEST_ORDERS
+        raise UserError(
+            f"--robust-within takes {FEWEST_ORDERS} or more different orders: {settings.crossed} random ones have {different}, "
+            f"of {possible:,} that there are: "
+            + ("have more tasks" if few else "raise --crossed-orders and --random-sequences, or have more tasks")
+        )
 
 
 def _check_objective(settings: EdgeSettings, partition: Partition) -> None:

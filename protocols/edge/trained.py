@@ -34,11 +34,6 @@ def of_every(possible: int, seeds: int, drawn: int) -> str:
     )
 
 
-def crossed_orders(t: EdgeSettings) -> int:
-    """Random sequences that are trained with the scoring seeds, too: with ``--enumerate`` all, which costs nothing."""
-    return t.random_sequences if t.enumerate else min(t.crossed_orders, t.random_sequences)
-
-
 def most_random(t: EdgeSettings) -> int:
     """Random sequences at most: a target of tails asks for a number that is known, one of the mean for ``--max-sequences``."""
     if not t.until:
@@ -57,7 +52,7 @@ def expected(study: EdgeStudy) -> Expected:
     t, k, units = study.settings, len(study.sizes), study.partition.units
     extremes = (2 * t.extremes * (1 + len(study.others)) + len(t.named_orders())) * t.score_seeds
     given = len(t.drawn_seeds()) + len(study.orders)
-    own, crossed = most_random(t) + given, (crossed_orders(t) + given * t.enumerate) * t.score_seeds
+    own, crossed = most_random(t) + given, (t.crossed + given * t.enumerate) * t.score_seeds
     every = number_of_sequences(units) * t.score_seeds if t.enumerate else 0
     shared = shared_trainings(units) * t.score_seeds if t.enumerate else (extremes + crossed) * k
     fit, methods = (4 * t.fit_extremes + 2) * t.fit_seeds * t.fit, len(study.methods)

@@ -209,5 +209,5 @@ def latex(text: str, found: Sequence[Reference]) -> str:
         else:
             rest.append(r.key)
     if rest:
-        cited += rf" The methods are those of~\cite{{{','.join(rest)}}}."
+        cited += rf" The papers of the methods are~\cite{{{','.join(rest)}}}."
     return cited + "\n"

@@ -155,9 +155,7 @@ def build_config(
     for name, raw in params.items():
         if name not in fields:
             known, meant = ", ".join(fields) or "none", did_you_mean(name, fields)
-            raise UserError(
-                f"{getattr(kind, 'kind', 'method')} {kind.__name__} has no parameter {name!r}; {meant}it has: {known}"
-            )
+            raise UserError(f"no parameter {name!r}; {meant}it has: {known}")
         values[name] = _convert(name, raw, fields[name].default)
     return kind.Config(**values)
 
@@ -187,6 +185,10 @@ def _misplaced(item: Item) -> str:
     return ""
 
 
+KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+"""Of values, in words."""
+
+
 def _convert(name: str, raw: Any, default: Any) -> Any:
     try:
         if isinstance(default, bool):
@@ -202,4 +204,4 @@ def _convert(name: str, raw: Any, default: Any) -> Any:
             return int(number)
         return float(raw) if isinstance(default, float) else str(raw)
     except (ValueError, OverflowError):
-        raise UserError(f"{name}={raw}: must be of type {type(default).__name__}") from None
+        raise UserError(f"{name}={raw}: must be {KINDS[type(default)]}") from None

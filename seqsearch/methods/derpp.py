@@ -20,6 +20,8 @@ Departures from the public code, and why (effects are not measured unless given)
 - the head grows. The public code has all classes of the sequence from the start. So new images compete with
   classes that have not come yet, and their scores are part of z*.
 - schedules, rates and buffer are those of `er`.
+- on embedded networks alpha of 0.5 or more can diverge at the default rate of the head if tasks have few classes.
+  A lower ``lr`` then helps, such as 0.01.
 - alpha 0.3 and beta 0.5 are those of the Mammoth toolbox for CIFAR-100 with 500 stored images. The paper gives
   values for each data set and each size of the buffer. The search spaces cover its grid.
 """

@@ -29,8 +29,8 @@ On a backbone of image-text pairs "image" stands for a pair, here and above.
 From scratch the schedules are PyCIL's: 200 epochs for the first task with drops after 60, 120 and 160, then
 250 with drops after 60, 120, 180 and 220.
 
-On ``scratch:tiny`` and on ``glyph_flava`` it does no better than `finetune`, with any lambda.
-docs/method_measurements.md has sweeps. Its values are as published.
+On ``scratch:tiny`` it was not better than `finetune` with any lambda that was tried, and on ``glyph_flava`` no
+difference is shown. docs/method_measurements.md has sweeps. Its values are as published.
 """
 
 from __future__ import annotations

@@ -20,8 +20,11 @@ def check_names(methods: Iterable[MethodSpec], pools: Sequence[Pool]) -> None:
     reading = [m.label for m in methods if capabilities_of(m).backbones == "names"]
     for pool in pools if reading else ():
         names = [c.name for c in pool.classes]
-        if not all(name.replace("_", " ").strip() for name in names):
-            raise UserError(f"method {reading[0]!r} reads class names, and pool {pool.name!r} has a class without one")
+        if empty := [number for number, name in enumerate(names) if not name.replace("_", " ").strip()]:
+            raise UserError(
+                f"method {reading[0]!r} reads class names, and class {empty[0]} of pool {pool.name!r} is called "
+                f"{names[empty[0]]!r}: rename it, or leave the method out"
+            )
         bare = [name for name in names if not any(letter.isalpha() for letter in name)]
         if bare:
             warn(

@@ -127,7 +127,7 @@ def _finished(s: Summary) -> Iterator[Note]:
     several = not one_task(s)
     drop = s.overall.drop
     if s.placed:
-        yield from searched_for(s.placed)
+        yield from tested(s.placed, drop)
     if s.same and (drop.nothing_differs if drop else not several):
         yield note("cldyb.same", why=s.same)
     if several and s.random_sequences:
@@ -204,10 +204,12 @@ def covered(drop: Drop, searches: int = 1, shared_first: bool = True) -> Iterato
         yield note("cldyb.widest", share=share, part=part, flag=NARROWS[part])
 
 
-def searched_for(placed: Placed) -> Iterator[Note]:
-    """That the search was for easy sequences, if it was."""
+def tested(placed: Placed, drop: Drop | None) -> Iterator[Note]:
+    """That the search was for easy sequences, if it was; and why a test may show nothing where the interval excludes 0."""
     if placed.test.end == "easier":
         yield note("cldyb.easy")
+    if drop and drop.relative.sign and not placed.test.significant and not placed.test.needed:
+        yield note("cldyb.test_alone")
 
 
 def marks(placed: Placed | None, shown_marks: Sequence[str], which: str = "found") -> Iterator[Note]:

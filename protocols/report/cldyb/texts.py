@@ -62,6 +62,11 @@ TEXTS = {
         "95 % intervals are over {over} ({found:n independent search}, {random:n random sequence}, "
         "{seeds:n training seed} of the found ones). They are conditional on the {given}.",
     ),
+    "cldyb.test_alone": Text(
+        "condition",
+        "The test is not significant although the interval of the drop excludes 0. The test compares found sequences with single "
+        "random ones, by one training each. The interval is of mean accuracies.",
+    ),
     "cldyb.these_found": Text(
         "condition",
         "95 % intervals are over {over} ({found:n found sequence}, {random:n random sequence}, "

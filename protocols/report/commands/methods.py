@@ -55,18 +55,41 @@ GROUPS = (
 FACTS = Path(__file__).with_name("method_facts.json")
 """Cost and parity by method, written by ``python -m tools.method_facts``."""
 LEGEND = (
-    "year: of the paper. needs: beyond images with labels.",
-    "cost: processor time of training on a network that the method is made for, divided by that of fine-tuning there.",
-    "parity: the public code that gives the same scores from the same starts (docs/parity.md).",
+    "year: of the paper. needs: beyond images with labels. -: none, or not known.",
+    "cost: processor time of training divided by that of fine-tuning, on: a pre-trained ViT, a network from scratch, or pairs.",
+    "parity: the public code, or that of the authors, that gives the same scores from the same starts (docs/parity.md).",
     "",
     "All about one, with its parameters: seqsearch methods NAME. Set them as in --methods ranpac:M=500,er.",
     "A custom method: --methods FILE.py:CLASS (docs/custom_method.md).",
 )
 
 
+MEASURED_ON = {"glyph_vit": "ViT", "scratch:tiny-16": "scratch", PAIRED: "pairs"}
+"""Backbones that costs are measured on, in words."""
+
+
 def methods_json() -> list[dict[str, Any]]:
-    """One record per method, see `describe`."""
-    return [describe(name) for name in names("method")]
+    """One record per method: `describe`, and ``group``, ``year``, ``needs``, ``cost``, ``cost_on`` and ``parity`` as
+    `method_table` shows them, None where there is none or it is not known."""
+    facts = json.loads(FACTS.read_text())
+    return [describe(name) | _overview(name, facts.get(name, {})) for name in names("method")]
+
+
+def _overview(name: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    caps = _caps(declared("method", name))
+    return {
+        "group": group_of(caps),
+        "year": year_of(name),
+        "needs": needs(caps),
+        "cost": facts.get("cost"),
+        "cost_on": MEASURED_ON.get(facts.get("backbone", "")),
+        "parity": facts.get("parity"),
+    }
+
+
+def _caps(method: Any) -> dict[str, Any]:
+    found: dict[str, Any] = dataclasses.asdict(method.capabilities(method.Config()))
+    return found
 
 
 def describe(name: str, kind: ItemKind = "method") -> dict[str, Any]:
@@ -99,22 +122,18 @@ def describe(name: str, kind: ItemKind = "method") -> dict[str, Any]:
         "variant": getattr(method, "variant", ""),
         "about": " ".join(documentation.split("\n\n")[0].split()),
         "documentation": documentation,
-        "caps": dataclasses.asdict(method.capabilities(method.Config())),
+        "caps": _caps(method),
         "parameters": parameters,
     }
 
 
 def method_table() -> str:
     """All methods as plain text, a line each, in groups."""
-    found, facts = methods_json(), json.loads(FACTS.read_text())
-    lines, columns = [], ("method", "year", "needs", "cost", "parity", "idea")
-    rows = {
-        m["name"]: (m["name"], year_of(m["name"]), needs(m["caps"]), *_measured(facts, m["name"]), _idea(m))
-        for m in found
-    }
+    found, columns, lines = methods_json(), ("method", "year", "needs", "cost", "on", "parity", "idea"), list[str]()
+    rows = {m["name"]: _row(m) for m in found}
     widths = [max(map(len, column)) for column in zip(columns, *rows.values(), strict=True)][:-1]
     for title in GROUPS:
-        own = sorted((m for m in found if group_of(m["caps"]) == title), key=lambda m: (rows[m["name"]][1], m["name"]))
+        own = sorted((m for m in found if m["group"] == title), key=lambda m: (rows[m["name"]][1], m["name"]))
         if own:
             lines += [title, *("  " + _aligned(row, widths) for row in (columns, *(rows[m["name"]] for m in own))), ""]
     return "\n".join([*lines, *LEGEND])
@@ -131,25 +150,31 @@ def group_of(caps: Mapping[str, Any]) -> str:
     return GROUPS[1] if "full" not in caps["design"] else GROUPS[2]
 
 
-def needs(caps: Mapping[str, Any]) -> str:
-    """What a method with these capabilities needs beyond images with labels."""
+def _row(m: Mapping[str, Any]) -> tuple[str, ...]:
+    cost = "-" if m["cost"] is None else f"{m['cost']:.2g}"
+    return (
+        m["name"],
+        *(m[key] or "-" for key in ("year", "needs")),
+        cost,
+        m["cost_on"] or "-",
+        m["parity"] or "-",
+        _idea(m),
+    )
+
+
+def needs(caps: Mapping[str, Any]) -> str | None:
+    """What a method with these capabilities needs beyond images with labels; None for nothing."""
     backbone = {"vit": "ViT", "maps": "feature maps", "pairs": "texts", "names": "class names"}.get(
         caps["backbones"], ""
     )
-    return ", ".join(filter(None, (backbone, "exemplars" if caps["needs_exemplars"] else ""))) or "-"
+    return ", ".join(filter(None, (backbone, "exemplars" if caps["needs_exemplars"] else ""))) or None
 
 
-def year_of(name: str) -> str:
-    """The year of the paper that a method's docstring names; ``-`` for baselines of a protocol's paper."""
+def year_of(name: str) -> str | None:
+    """The year of the paper that a method's docstring names; None for baselines of a protocol's paper."""
     baselines = {title for title in OF_PROTOCOL.values() if title != MCIL}
     titles = set(titles_of("method", [name])) - baselines
-    return next((r.year for r in known() if r.title in titles), "-")
-
-
-def _measured(facts: Mapping[str, Any], name: str) -> tuple[str, str]:
-    """Cost and parity of a method, as `FACTS` has them."""
-    own = facts.get(name, {})
-    return f"{own['cost']:.2g}" if "cost" in own else "-", own.get("parity", "-")
+    return next((r.year for r in known() if r.title in titles), None)
 
 
 def _idea(m: Mapping[str, Any]) -> str:

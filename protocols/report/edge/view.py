@@ -36,13 +36,11 @@ TRAINED = (
 
 def view(s: EdgeSummary, results: EdgeResults | None = None) -> View:
     """Headline, tables, figures and notes; of an unfinished run the extremes that it trains."""
-    similarities = extremes(s)
+    similarities, asked = extremes(s), [t for t in (named(s), robust(s)) if t.rows]
     tables = [
         distribution(s),
         bounds(s),
         ranks(s),
-        named(s),
-        robust(s),
         luck(s),
         *truth(s),
         related(s),
@@ -55,7 +53,7 @@ def view(s: EdgeSummary, results: EdgeResults | None = None) -> View:
         kind="class sequences and their accuracies",
         headline=notes.headline(s),
         tiles=tuple(notes.tiles(s)),
-        key=similarities[:1] if s.unfinished else (key(s),),
+        key=similarities[:1] if s.unfinished else (key(s), *asked),
         tables=similarities[1:] if s.unfinished else tables,
         notes=tuple(notes.notes(s)),
         draws=lambda: figures(s, results),

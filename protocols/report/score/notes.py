@@ -120,7 +120,7 @@ def _compared(s: ScoreSummary, of: Claim) -> Iterator[Note]:
         yield from cldyb.bold(methods, which)
         yield from cldyb.marks(placed, stars, which)
     if of.placed:
-        yield from cldyb.searched_for(of.placed)
+        yield from cldyb.tested(of.placed, of.drop)
     if s.unseen_drop and s.searched_drop and not (s.unseen_drop.nothing_differs and s.searched_drop.nothing_differs):
         yield note("score.held_out")
         yield from _searched(s.searched_drop, s.searched_placed)

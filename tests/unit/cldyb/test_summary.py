@@ -224,7 +224,7 @@ def test_only_seeds_that_both_sides_have_in_full_are_compared(tmp_path, lost):
     assert (er.found.seeds, er.random.seeds, er.drop.seeds) == (2, 1, 2)
     assert er.random.acc == pytest.approx(0.55)
     text = " ".join(plain(run).split())
-    said = "are missing" if lost == "missing" else "did not end well (diverged)"
+    said = "are missing" if lost == "missing" else "failed (diverged)"
     assert f"er: 1 of 6 re-scored rollouts {said}" in text
     assert "compared on the 1 training seed" in text
 

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from protocols.cli.main import main
+from protocols.cli.options import weights_of
 from protocols.running.folder import RunFolder
 from tests.lines import messages
 from tests.studies import small_settings
@@ -131,7 +132,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--methods", "ranpak"], r"unknown method 'ranpak': did you mean ranpac\? there are acil, .*, zero_shot; an own one is"),
         (["--methods", "ranpac:m=5"], r"method 'ranpac:m=5'.*no parameter 'm'; did you mean M\? it has: .*M, adapt"),
         (["--methods", "ranpac:M=0"], r"M=0: must be at least 1"),
-        (["--methods", "ranpac:M=many"], r"M=many: must be of type int"),
+        (["--methods", "ranpac:M=many"], r"M=many: must be a whole number"),
         (["--methods", "simplecil,simplecil"], r"method 'simplecil' is named twice"),
         (["--methods", "nowhere.py:Mine"], r"method file '.*/nowhere.py' does not exist"),
         (["--backbone", "vit_xxl"], r"unknown backbone 'vit_xxl': it is none of glyph_vit and plain_vit, nor a timm model"),
@@ -430,3 +431,8 @@ def test_methods_with_parameters_in_a_yaml_file(tmp_path: Path, lines: str) -> N
     (tmp_path / "study.yaml").write_text(lines.replace("lr", "rate").replace("ear", "er") + "\n")
     result = call("cldyb", "--config", tmp_path / "study.yaml", "--workers", 0)
     assert re.search(r"method 'ranpac:M=5,rate=0.01'.*no parameter 'rate'", result.stderr), result.stderr
+
+
+def test_weights_of_one_backbone_may_be_written_as_those_of_several() -> None:
+    assert weights_of("clip", "folder/clip") == weights_of("clip", "clip=folder/clip") == {"clip": "folder/clip"}
+    assert weights_of("clip", None) is None

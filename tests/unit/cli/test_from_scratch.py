@@ -18,7 +18,7 @@ POOL = ["--pool", "glyphs:classes=60,train=4,reward=2,test=2", "--tasks", "4", "
         (["cldyb", "--methods", "podnet"], "reads feature maps of a network's stages"),
         (["cldyb", "--methods", "memo@plain_vit"], "reads feature maps of a network's stages"),
         (["cldyb", "--methods", "podnet@scratch:tiny", "--precision", "bf16"], "does not reach"),
-        (["cldyb", "--methods", "replay:memory=39@scratch:tiny"], "must be of type int"),
+        (["cldyb", "--methods", "replay:memory=39@scratch:tiny"], "must be a whole number"),
         (["cldyb", "--methods", "replay@scratch:tiny:memory=39"], "has memory for 39 images and the run has 40 classes"),
         (["edge", "--methods", "der@scratch:tiny:memory=9", "--classes", "20"], "has memory for 9 images"),
         (["cldyb", "--methods", "simplecil", "--augment", "published"], "--augment published: simplecil learn"),

@@ -66,7 +66,7 @@ def refused(path: Path, *arguments: object) -> str:
     [
         (["--methods", "ncm", "--stream", "nowhere"], "nowhere"),
         (["--methods", "nothing", "--stream", STREAM], "unknown learner 'nothing'"),
-        (["--methods", "ncm:k=3", "--stream", STREAM, "--shift", "64"], "has no parameter 'k'"),
+        (["--methods", "ncm:k=3", "--stream", STREAM, "--shift", "64"], "no parameter 'k'"),
         (["--methods", "ncm", "--stream", STREAM, "--shift", "100"], "no multiple of --batch"),
         (["--methods", "ncm", "--stream", STREAM, "--shift", "8192"], "leaves none to be evaluated"),
         pytest.param(

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.cli.main import main
-from protocols.report.commands.methods import describe, method_table
+from protocols.report.commands.methods import describe, method_table, methods_json
 from seqsearch.core.registry import names
 from tests.lines import messages
 from tests.unit.run_folders import glyphs, outcome, rescored, sequence, write_run
@@ -139,7 +139,7 @@ def test_methods_are_listed_without_it_as_with_it() -> None:
     assert listed == f"{method_table()}\n"
     listed, said = alone("methods", "--json")
     assert said.splitlines()[-1] == f"{LIGHT}0"
-    assert json.loads(listed) == json.loads(json.dumps([describe(name) for name in names("method")]))
+    assert json.loads(listed) == json.loads(json.dumps(methods_json()))
 
 
 @pytest.mark.long

@@ -217,6 +217,16 @@ def test_a_method_that_fails_on_one_sequence_of_many_loses_that_one_alone(run: P
     assert own["unseen_drop"]["random_sequences"] == 4
 
 
+def test_a_mean_over_the_few_sequences_that_did_not_fail_is_not_given(run: Path, tmp_path: Path) -> None:
+    *most, _ = read_results(run).random()
+    failing = [{c.index for c in s.tasks[1].classes} for s in most]
+    (tmp_path / "fails.py").write_text(FAILS.replace("== CLASSES", f"in {failing}"))
+    said = scored(tmp_path / "out", run, "--methods", f"{tmp_path / 'fails.py'}:Fails")
+    [own] = [m for m in said["methods"] if not m["taken_over"]]
+    assert "random" not in own["sides"]
+    assert any("4 random sequences left out, not evaluated to their end" in note for note in said["notes"])
+
+
 def copied(run: Path, to: Path, **changed: Any) -> Path:
     """The run, with parts of its ``config.json`` changed."""
     shutil.copytree(run, to)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from seqsearch.stats import robustness
 from seqsearch.stats.robustness import FEWEST_ORDERS, order_spread, spread_ratio
 
 
@@ -56,7 +57,7 @@ def test_nothing_is_said_of_one_seed_or_few_orders(K: int, S: int) -> None:
 def test_orders_that_all_agree_are_no_evidence_of_a_bound() -> None:
     same = np.tile([[0.5, 0.6]], (30, 1))
     found = order_spread(same)
-    assert found.unavailable_because == "all orders have the same accuracy"
+    assert found.unavailable_because == "all orders have the same accuracy with the same seed"
     assert not found.within(1.0)
 
 
@@ -89,3 +90,10 @@ def test_no_bound_of_the_ratio_to_a_baseline_without_a_spread() -> None:
 def test_shapes_must_agree() -> None:
     with pytest.raises(ValueError, match="must be the same"):
         spread_ratio(table(30, 2, 0.02, 0.01), table(29, 2, 0.02, 0.01))
+
+
+def test_pseudo_values_leave_out_an_order_at_a_time() -> None:
+    y = table(25, 3, 0.03, 0.02)
+    V, N = robustness._variances(y)
+    rest = [robustness._variances(np.delete(y, order, axis=0)) for order in range(25)]
+    assert robustness._pseudo_values(y) == pytest.approx([25 * (V - N) - 24 * (v - n) for v, n in rest])

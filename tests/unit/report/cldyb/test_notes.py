@@ -333,6 +333,18 @@ def left_out(searches, seeds):
     return held_out(rng.uniform(0.3, 0.7, (searches, 3, 3, seeds)))
 
 
+def test_a_test_that_shows_nothing_beside_an_interval_without_0_is_explained():
+    random = table(19, 2, 0.8)
+    random[:4] -= 0.3  # so that single random sequences score as low as the found one, but their mean does not
+    found = table(1, 2, 0.55, seed=1)
+    both = compared(found, random)
+    assert both.overall.drop.relative.sign
+    assert not both.placed.test.significant
+    assert "cldyb.test_alone" in coded(both)
+    assert "cldyb.test_alone" not in coded(compared(table(1, 2, 0.3), random))
+    assert "cldyb.test_alone" not in coded(compared(table(1, 2, 0.75), random))
+
+
 def test_what_being_searched_for_costs_has_its_conditions():
     without = coded(summary(held_out=left_out(1, 1)))
     assert without["cldyb.held_out_no_interval"].values["why"]
