@@ -12,7 +12,7 @@ from seqsearch.pools.base import Pool
 
 
 def check_names(methods: Iterable[MethodSpec], pools: Sequence[Pool]) -> None:
-    """Check the names of all classes. Names without a letter are accepted, with a warning.
+    """Check the names of all classes. Names without a letter, or that read the same, are accepted, with a warning.
 
     Raises:
         UserError: a method reads class names, and a class has an empty one.
@@ -20,7 +20,8 @@ def check_names(methods: Iterable[MethodSpec], pools: Sequence[Pool]) -> None:
     reading = [m.label for m in methods if capabilities_of(m).backbones == "names"]
     for pool in pools if reading else ():
         names = [c.name for c in pool.classes]
-        if empty := [number for number, name in enumerate(names) if not name.replace("_", " ").strip()]:
+        read = [" ".join(name.replace("_", " ").split()).lower() for name in names]
+        if empty := [number for number, name in enumerate(read) if not name]:
             raise UserError(
                 f"method {reading[0]!r} reads class names, and class {empty[0]} of pool {pool.name!r} is called "
                 f"{names[empty[0]]!r}: rename it, or leave the method out"
@@ -30,4 +31,10 @@ def check_names(methods: Iterable[MethodSpec], pools: Sequence[Pool]) -> None:
             warn(
                 f"method {reading[0]!r} reads class names, and {len(bare)} of {len(names)} in pool {pool.name!r} have no letter "
                 f"(e.g. {bare[0]!r})"
+            )
+        if twice := [number for number, name in enumerate(read) if name in read[:number]]:
+            first = names[read.index(read[twice[0]])]
+            warn(
+                f"method {reading[0]!r} reads class names, and it reads {first!r} and {names[twice[0]]!r} of pool {pool.name!r} "
+                "as the same"
             )

@@ -106,6 +106,10 @@ def test_pools_whose_classes_have_no_names(lab: Lab) -> None:
         assert not said
         check_names([spec], [pool("cat", "12", "7")])
         assert said == ["method 'zero_shot' reads class names, and 2 of 3 in pool 'mine' have no letter (e.g. '12')"]
+        check_names([spec], [pool("a_dog", "cat", "A dog")])
+        assert said[1:] == [
+            "method 'zero_shot' reads class names, and it reads 'a_dog' and 'A dog' of pool 'mine' as the same"
+        ]
     for name in ("", " ", "_"):
         with pytest.raises(UserError, match=r"'zero_shot' reads class names, and class . of pool 'mine' is called"):
             check_names([spec], [pool("cat", name)])
