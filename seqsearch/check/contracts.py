@@ -60,7 +60,10 @@ def later(subject: Subject) -> str:
     with contextlib.suppress(UserError):  # rules between parameters refuse them together
         if not (all_at_once := _acts(subject, before, changed)):
             return ""
-    found = {name: _acts(subject, before, {name: value}) for name, value in changed.items()}
+    found = dict[str, str]()
+    for name, value in changed.items():
+        with contextlib.suppress(UserError):  # or refuse it beside the values of others
+            found[name] = _acts(subject, before, {name: value})
     wrong = [f"{what} with {name}={changed[name]}" for name, what in found.items() if what]
     together = f"something differs with {', '.join(f'{n}={v}' for n, v in changed.items())} together"
     return f"{(wrong or [together])[0]}: its param must not say later=True" if wrong or all_at_once else ""

@@ -58,7 +58,7 @@ from torch import Tensor
 
 from seqsearch.methods.base import Caps, Context, FitReport, Footprint
 from seqsearch.methods.config import Config as BaseConfig
-from seqsearch.methods.config import Conflict, LogUniform, param
+from seqsearch.methods.config import LogUniform, param
 from seqsearch.methods.data import TaskData
 from seqsearch.methods.parts.low_rank import Changes, LowRankMethod, LowRankTraining, injected, zeros
 from seqsearch.methods.parts.network import CHUNK, cut, saved, saved_under
@@ -103,10 +103,6 @@ class InfLoRA(LowRankMethod):
             embedded_search=LogUniform(1e-3, 5e-2),
         )
         optimizer: str = param("adam", "how a step is made", choices=("sgd", "adam", "adamw"), embedded="sgd")
-
-        def check(self) -> None:
-            if self.final_threshold < self.threshold:
-                raise Conflict(f"final_threshold={self.final_threshold}: must be at least threshold={self.threshold}")
 
     config: Config
     caps = Caps(backbones="vit", augmentation="pilot", design=("parameter-efficient", "orthogonality"))

@@ -185,6 +185,27 @@ class Mine(SimpleCIL):
     assert "differ with scale=0.5: its param must not say later=True" in result.stdout
 
 
+def test_a_rule_between_parameters_that_act_later_hides_no_contract(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("""
+from dataclasses import dataclass
+from seqsearch.methods import config
+from seqsearch.methods.simplecil import build as SimpleCIL
+
+class Mine(SimpleCIL):
+    @dataclass(frozen=True)
+    class Config(config.Config):
+        first: float = config.param(0.9, "in the beginning", minimum=0.0, maximum=1.0)
+        last: float = config.param(1.0, "in the end", minimum=0.0, maximum=1.0, later=True)
+
+        def check(self):
+            if self.last < self.first:
+                raise config.Conflict(f"last={self.last}: must be at least first={self.first}")
+""")
+    result = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:Mine"])
+    assert result.exit_code == 0, result.output
+    assert "keeps C1 to C10" in result.stdout
+
+
 TRAINED = """
 from dataclasses import dataclass
 import torch

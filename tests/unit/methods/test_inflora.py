@@ -13,7 +13,6 @@ import torch
 from numpy.typing import NDArray
 
 from seqsearch.backbones.inject import Transformer
-from seqsearch.core.errors import UserError
 from seqsearch.methods.data import Batch
 from seqsearch.methods.inflora import InfLoRA
 from seqsearch.methods.parts.low_rank import injected
@@ -139,8 +138,3 @@ def test_what_was_learned_of_past_tasks_stays_and_is_not_copied(lab: Lab) -> Non
         assert now[f"frozen.0.{name}"].data_ptr() == before[f"frozen.0.{name}"].data_ptr()
     assert torch.equal(now["head.weight"][: len(ONE)], before["head.weight"])
     assert math.isclose(float(now["frozen.1.down"].double().square().sum()), 2 * 3 / 3, rel_tol=1e-5)
-
-
-def test_a_threshold_that_falls_is_refused() -> None:
-    with pytest.raises(UserError, match=r"final_threshold=0.5: must be at least threshold=0.99"):
-        InfLoRA.Config(threshold=0.99, final_threshold=0.5)
