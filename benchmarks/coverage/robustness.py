@@ -22,8 +22,8 @@ Rows "spread": ``holds`` is the share of bounds that are not below the truth; ``
 ``missed`` is the share of draws without any rare order. Rows "false": the spread of orders equals the margin, and "robust" is
 claimed. Rows "none": there is no effect of order, and the training noise is 1; ``median`` is the bound. Rows "ratio": a method
 and a baseline that share half of the variance of orders; ``given`` is the share of draws with a bound, and ``holds`` the share
-of these bounds that hold. The level of the ratio's bound was chosen on the same shapes as the other
-constants.
+of these bounds that hold. The level of the ratio's bound was tried on all these shapes and on those
+of the constants, with the same choice.
 """
 
 from __future__ import annotations

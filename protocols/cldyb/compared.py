@@ -78,7 +78,7 @@ def pair(data: RunResults, method: str, troubles: list[str], found: Sequence[Tas
     found, random = data.found(method) if found is None else list(found), data.random()
     asked = _asked(data, method, random)
     whole = [s for s in random if data.complete(method, [s]) == asked]
-    if len(whole) < len(random) and len(whole) >= FEWEST:
+    if len(whole) < len(random) and len(whole) >= FEWEST and enough(len(whole), len(random)):
         troubles.append(
             f"{method}: {counted(len(random) - len(whole), 'random sequence')} left out, not evaluated to their end."
         )
@@ -93,6 +93,11 @@ def pair(data: RunResults, method: str, troubles: list[str], found: Sequence[Tas
         troubles.append(f"{method}: {lost}; {rest}.")
     on_found = evaluated(data, method, found, seeds_found, first=both)
     return Pair(on_found, evaluated(data, method, random, both or seeds_random), tuple(sorted(both)))
+
+
+def enough(whole: int, of: int) -> bool:
+    """Whether a mean over the sequences that a method learned to the end is given. Over fewer than half it would flatter it."""
+    return 2 * whole >= of
 
 
 def _asked(data: RunResults, method: str, sequences: Sequence[TaskSequence]) -> set[int]:

@@ -9,14 +9,14 @@ Pre-trained Models".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from protocols.cldyb.compared import Pair, Placed, best_of, drop_of, pair, placed
+from protocols.cldyb.compared import Pair, Placed, best_of, drop_of, enough, pair, placed
 from protocols.cldyb.joint import Gap, gap_of, incomplete
 from protocols.cldyb.preflight import SHARED
 from protocols.cldyb.summary import Side, side_of
@@ -245,9 +245,13 @@ def _method(
     for kind in dict.fromkeys(s.kind for s in data.sequences if s.kind != "joint"):
         sequences = [s for s in data.sequences if s.kind == kind]
         side = evaluated_on(data, method, sequences)
-        troubles += _left_out(data, method, kind, [s for s in sequences if s not in side.sequences])
-        if (figures := side_of(side)) is None or 2 * len(side.sequences) < len(sequences):
-            continue  # a mean over the few that it could learn would flatter it
+        rest = {s.sequence_id for s in sequences if s not in side.sequences}
+        begun = {name for name, label, _ in data.rollouts if label == method and name in rest}
+        given = enough(len(side.sequences), len(side.sequences) + len(begun))
+        if begun:
+            troubles.append(_left_out(data, method, kind, begun, given))
+        if (figures := side_of(side)) is None or not given:
+            continue
         sides[kind] = figures
         joint = [joint_rollout(data, s, bound, SCORING) for s in side.sequences]
         if all(j is not None for j in joint):
@@ -274,17 +278,15 @@ def _method(
     )
 
 
-def _left_out(data: RunResults, method: str, kind: str, lost: Sequence[TaskSequence]) -> list[str]:
-    """Report the sequences that a method began and did not complete, with the statuses at which it stopped."""
-    ids = {s.sequence_id for s in lost}
-    ends = {r.status for (name, label, _), r in data.rollouts.items() if label == method and name in ids}
-    begun = {name for name, label, _ in data.rollouts if label == method and name in ids}
+def _left_out(data: RunResults, method: str, kind: str, begun: Collection[str], given: bool) -> str:
+    """Report the sequences that a method began and did not complete, with the statuses at which it stopped.
+
+    ``given``: whether the mean over the others is given.
+    """
+    ends = {r.status for (name, label, _), r in data.rollouts.items() if label == method and name in begun}
     how = ", ".join(sorted(ends - {"ok"}) or ["not finished"])
-    return (
-        [f"{method}: {counted(len(begun), f'{kind} sequence')} left out, not evaluated to their end ({how})."]
-        if begun
-        else []
-    )
+    said = f"{method}: {counted(len(begun), f'{kind} sequence')} left out, not evaluated to their end ({how})"
+    return f"{said}." if given else f"{said}, so no mean is given."
 
 
 def _transfer(data: RunResults, labels: Sequence[str]) -> dict[tuple[str, str], Drop | None]:

@@ -208,7 +208,8 @@ def tested(placed: Placed, drop: Drop | None) -> Iterator[Note]:
     """That the search was for easy sequences, if it was; and why a test may show nothing where the interval excludes 0."""
     if placed.test.end == "easier":
         yield note("cldyb.easy")
-    if drop and drop.relative.sign and not placed.test.significant and not placed.test.needed:
+    searched = 1 if placed.test.end == "harder" else -1
+    if drop and drop.relative.sign == searched and not placed.test.significant and not placed.test.needed:
         yield note("cldyb.test_alone")
 
 

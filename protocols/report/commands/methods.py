@@ -72,24 +72,19 @@ def methods_json() -> list[dict[str, Any]]:
     """One record per method: `describe`, and ``group``, ``year``, ``needs``, ``cost``, ``cost_on`` and ``parity`` as
     `method_table` shows them, None where there is none or it is not known."""
     facts = json.loads(FACTS.read_text())
-    return [describe(name) | _overview(name, facts.get(name, {})) for name in names("method")]
+    return [_overview(describe(name), facts.get(name, {})) for name in names("method")]
 
 
-def _overview(name: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    caps = _caps(declared("method", name))
+def _overview(m: dict[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "group": group_of(caps),
-        "year": year_of(name),
-        "needs": needs(caps),
+        **m,
+        "group": group_of(m["caps"]),
+        "year": year_of(m["name"]),
+        "needs": needs(m["caps"]),
         "cost": facts.get("cost"),
         "cost_on": MEASURED_ON.get(facts.get("backbone", "")),
         "parity": facts.get("parity"),
     }
-
-
-def _caps(method: Any) -> dict[str, Any]:
-    found: dict[str, Any] = dataclasses.asdict(method.capabilities(method.Config()))
-    return found
 
 
 def describe(name: str, kind: ItemKind = "method") -> dict[str, Any]:
@@ -122,7 +117,7 @@ def describe(name: str, kind: ItemKind = "method") -> dict[str, Any]:
         "variant": getattr(method, "variant", ""),
         "about": " ".join(documentation.split("\n\n")[0].split()),
         "documentation": documentation,
-        "caps": _caps(method),
+        "caps": dataclasses.asdict(method.capabilities(method.Config())),
         "parameters": parameters,
     }
 

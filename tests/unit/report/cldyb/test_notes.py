@@ -343,6 +343,9 @@ def test_a_test_that_shows_nothing_beside_an_interval_without_0_is_explained():
     assert "cldyb.test_alone" in coded(both)
     assert "cldyb.test_alone" not in coded(compared(table(1, 2, 0.3), random))
     assert "cldyb.test_alone" not in coded(compared(table(1, 2, 0.75), random))
+    easier = compared(table(1, 2, 0.9), random)  # where harder ones were searched for
+    assert easier.overall.drop.relative.sign < 0
+    assert "cldyb.test_alone" not in coded(easier)
 
 
 def test_what_being_searched_for_costs_has_its_conditions():
