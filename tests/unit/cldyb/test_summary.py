@@ -229,6 +229,19 @@ def test_only_seeds_that_both_sides_have_in_full_are_compared(tmp_path, lost):
     assert "compared on the 1 training seed" in text
 
 
+@pytest.mark.parametrize(("learned", "given"), [(4, True), (3, False)])
+def test_no_drop_from_fewer_than_half_of_the_random_sequences(tmp_path, learned, given):
+    f, rest = found(methods=("er",)), randoms(8)
+    evaluated = [rescored(s, "er", 0, result(0.5, 0.5)) for s in (f, *rest[:learned])]
+    failed = outcome([[0.1]], status="diverged", steps=2, footprint=None)
+    evaluated += [rescored(s, "er", 0, failed) for s in rest[learned:]]
+    run = write_run(tmp_path / "r", POOL, [f, *rest], evaluated, ["er"])
+    er = summary_of(run).methods[0]
+    assert (er.drop is not None, er.random is not None) == (given, given)
+    said = f"{8 - learned} random sequences left out" if given else f"{8 - learned} of 9 re-scored rollouts failed"
+    assert said in " ".join(plain(run).split())
+
+
 def test_an_interrupted_rescoring_is_said_and_not_compared(tmp_path):
     f, rest = found(), randoms()
     run = write_run(tmp_path / "r", POOL, [f, *rest], [rescored(f, "er", 0, result(0.2, 0.6))], ["er", "slca"])
